@@ -236,7 +236,7 @@ def raw_of(
     random_state: Any = 0,
     model: Any = None,
 ) -> Raw:
-    """What the native door reads: labels and the like as text, as they stood in the file."""
+    """What the native module reads: labels and similar columns as text, unchanged from the file."""
 
     def column(name: str | int | None) -> str | None:
         return None if name is None else str(name)

@@ -77,42 +77,42 @@ class MajorityClassifier(BagClassifier):
     Parameters
     ----------
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (none) if not given.
+        Scaling of features, fitted on training bags. The default of this method is none.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -169,19 +169,19 @@ class MajorityRegressor(BagRegressor):
     Parameters
     ----------
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (none) if not given.
+        Scaling of features, fitted on training bags. The default of this method is none.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class MajorityRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -247,42 +247,42 @@ class SimpleMIClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -360,19 +360,19 @@ class SimpleMIRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -381,7 +381,7 @@ class SimpleMIRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -450,42 +450,42 @@ class MIWrapperClassifier(BagClassifier):
         How the probabilities of instances become that of their bag: their mean, the mean of their log odds, or the
         largest.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -547,42 +547,42 @@ class OptimalBallClassifier(BagClassifier):
     Parameters
     ----------
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -629,7 +629,7 @@ class OptimalBallClassifier(BagClassifier):
 
 
 class CitationKNNClassifier(BagClassifier):
-    """Votes of the nearest training bags, and of those that have the bag among their nearest.
+    """Nearest training bags vote, and so do bags that would have the new bag as a near neighbour.
 
     The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest
     training bags vote, and so do the training bags that would count the new bag among their own nearest. The output
@@ -650,42 +650,42 @@ class CitationKNNClassifier(BagClassifier):
         Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
         Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -738,7 +738,7 @@ class CitationKNNClassifier(BagClassifier):
 
 
 class CitationKNNRegressor(BagRegressor):
-    """Votes of the nearest training bags, and of those that have the bag among their nearest.
+    """Nearest training bags vote, and so do bags that would have the new bag as a near neighbour.
 
     The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest
     training bags vote, and so do the training bags that would count the new bag among their own nearest. The output
@@ -759,19 +759,19 @@ class CitationKNNRegressor(BagRegressor):
         Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
         Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -780,7 +780,7 @@ class CitationKNNRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -839,42 +839,42 @@ class MIBoostClassifier(BagClassifier):
         How a threshold is chosen: by the weight of the instances it misclassifies, or by the entropy of the labels
         on its two sides.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (none) if not given.
+        Scaling of features, fitted on training bags. The default of this method is none.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -943,42 +943,42 @@ class SILClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; a larger value fits the training instances more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1053,42 +1053,42 @@ class BagOfWordsClassifier(BagClassifier):
     c : float, default=10
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1168,19 +1168,19 @@ class BagOfWordsRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1189,7 +1189,7 @@ class BagOfWordsRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1263,42 +1263,42 @@ class CCEClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1367,49 +1367,49 @@ class TLCClassifier(BagClassifier):
     Parameters
     ----------
     depth : int, default=4
-        Depth of the tree: the number of comparisons on the way to a leaf at most. It takes a whole number from 1 to
-        30.
+        Maximum depth of the tree: the number of comparisons from the root to a leaf. It takes a whole number from 1
+        to 30.
     leaf : int, default=2
-        Number of instances in a leaf at least. It takes a whole number from 1 to 1000000.
+        Minimum number of instances in a leaf. It takes a whole number from 1 to 1000000.
     c : float, default=1
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (none) if not given.
+        Scaling of features, fitted on training bags. The default of this method is none.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1488,42 +1488,42 @@ class MIVLADClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1615,19 +1615,19 @@ class MIVLADRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1636,7 +1636,7 @@ class MIVLADRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1718,42 +1718,42 @@ class MIFVClassifier(BagClassifier):
     c : float, default=1
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1845,19 +1845,19 @@ class MIFVRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -1866,7 +1866,7 @@ class MIFVRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -1943,42 +1943,42 @@ class MILESClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2055,19 +2055,19 @@ class MILESRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2076,7 +2076,7 @@ class MILESRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2148,42 +2148,42 @@ class MindClassifier(BagClassifier):
     c : float, default=10
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2279,19 +2279,19 @@ class MindRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2300,7 +2300,7 @@ class MindRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2385,42 +2385,42 @@ class MIKernelClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2515,19 +2515,19 @@ class MIKernelRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2536,7 +2536,7 @@ class MIKernelRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2626,42 +2626,42 @@ class DDClassifier(BagClassifier):
         For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate
         value on the training bags. It takes train | a number of at least 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2758,19 +2758,19 @@ class DDRegressor(BagRegressor):
         For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate
         value on the training bags. It takes train | a number of at least 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -2779,7 +2779,7 @@ class DDRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2865,42 +2865,42 @@ class EMDDClassifier(BagClassifier):
         For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate
         value on the training bags. It takes train | a number of at least 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -2996,19 +2996,19 @@ class EMDDRegressor(BagRegressor):
         For classes: the smallest closeness exp(-D) at which a bag has the concept; train chooses the most accurate
         value on the training bags. It takes train | a number of at least 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -3017,7 +3017,7 @@ class EMDDRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -3104,42 +3104,42 @@ class DDSVMClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -3227,42 +3227,42 @@ class EMDClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -3343,19 +3343,19 @@ class EMDRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -3364,7 +3364,7 @@ class EMDRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -3441,42 +3441,42 @@ class WMKSVMClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -3565,19 +3565,19 @@ class WMKSVMRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -3586,7 +3586,7 @@ class WMKSVMRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -3664,42 +3664,42 @@ class InstanceMISVMClassifier(BagClassifier):
         Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
         100000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
     n_iter_ : int
         Rounds until the choice of instances settled, of the machine that took longest.
 
@@ -3778,42 +3778,42 @@ class BagMISVMClassifier(BagClassifier):
         Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
         100000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
     n_iter_ : int
         Rounds until the choice of instances settled, of the machine that took longest.
 
@@ -3892,42 +3892,42 @@ class MissSVMClassifier(BagClassifier):
         Maximum number of rounds if the search neither converges nor cycles. It takes a whole number from 1 to
         100000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
     n_iter_ : int
         Rounds until the choice of instances settled, of the machine that took longest.
 
@@ -4015,42 +4015,42 @@ class MIRSVMClassifier(BagClassifier):
     restarts : int, default=1
         Number of random starts; the best search is kept. It takes a whole number from 1 to 10000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
     n_iter_ : int
         Rounds until the choice of instances settled, of the machine that took longest.
 
@@ -4158,42 +4158,42 @@ class MiGraphClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -4301,19 +4301,19 @@ class MiGraphRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -4322,7 +4322,7 @@ class MiGraphRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -4425,42 +4425,42 @@ class ISKClassifier(FeatureMap, BagClassifier):
     c : float, default=8
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -4573,19 +4573,19 @@ class ISKRegressor(FeatureMap, BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -4594,7 +4594,7 @@ class ISKRegressor(FeatureMap, BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -4698,42 +4698,42 @@ class ExplicitMIGraphClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -4853,19 +4853,19 @@ class ExplicitMIGraphRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -4874,7 +4874,7 @@ class ExplicitMIGraphRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -4962,42 +4962,42 @@ class RBFMIPClassifier(BagClassifier):
         Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
         Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-one) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-one.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -5067,19 +5067,19 @@ class RBFMIPRegressor(BagRegressor):
         Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance.
         Bags that share a background need a higher rank. It takes max | a whole number from 1 to 1000.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -5088,7 +5088,7 @@ class RBFMIPRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -5167,42 +5167,42 @@ class MILNetClassifier(BagClassifier):
     restarts : int, default=1
         Number of networks with different starts, whose outputs are averaged. It takes a whole number from 1 to 100.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -5318,19 +5318,19 @@ class MILNetRegressor(BagRegressor):
     restarts : int, default=1
         Number of networks with different starts, whose outputs are averaged. It takes a whole number from 1 to 100.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -5339,7 +5339,7 @@ class MILNetRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -5450,42 +5450,42 @@ class MGDDVClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -5607,19 +5607,19 @@ class MGDDVRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -5628,7 +5628,7 @@ class MGDDVRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -5739,42 +5739,42 @@ class MGACCClassifier(BagClassifier):
     c : float, default=100
         Cost of an error; a larger value fits the training bags more closely. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -5895,19 +5895,19 @@ class MGACCRegressor(BagRegressor):
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (zscore) if not given.
+        Scaling of features, fitted on training bags. The default of this method is zscore.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -5916,7 +5916,7 @@ class MGACCRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -6002,42 +6002,42 @@ class BaggingClassifier(BagClassifier):
     draws : int, default=10
         Number of bootstrap samples; a model is trained on each. It takes a whole number from 1 to 1000.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -6103,19 +6103,19 @@ class BaggingRegressor(BagRegressor):
     draws : int, default=10
         Number of bootstrap samples; a model is trained on each. It takes a whole number from 1 to 1000.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -6124,7 +6124,7 @@ class BaggingRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -6181,44 +6181,44 @@ class StackingClassifier(BagClassifier):
         Number of folds of the training bags; members predict each fold after training on the others. It takes a
         whole number from 2 to 100.
     c : float, default=1
-        Cost of an error of the machine on top; smaller trusts the members more evenly. It takes a number above 0.
+        Cost of an error of the SVM; a smaller value weights the members more equally. It takes a number above 0.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
-        How several classes become machines; what suits the method (one-vs-rest) if not given.
+        Scheme for more than two classes. The default of this method is one-vs-rest.
     class_weight : {"balanced"} or dict, optional
-        Give every class the same total cost, however rare; or what an error costs, class by class.
+        ``"balanced"`` gives every class the same total weight. A dictionary gives the cost of an error in each class.
     decision_threshold : float or str, optional
-        Where the second of two classes begins, chosen on inner folds: ``"recall=0.95"``,
-        ``"precision=0.9"``, ``"balanced"``, or a number; 0 if not given.
+        Threshold of the decision value for the second of two classes: ``"recall=0.95"``,
+        ``"precision=0.9"``, ``"balanced"`` (chosen on inner folds), or a number; 0 if not given.
     inner : int, default=5
-        Folds of the training bags by which probabilities and thresholds are learned.
+        Number of inner folds, on which probabilities are calibrated and thresholds chosen.
     probability : bool, default=True
-        Whether the model learns probabilities. Without, it is trained once instead of once more
-        for every inner fold, and has no `predict_proba`.
+        Whether to calibrate probabilities. This trains another model for every inner fold. If False, there
+        is no `predict_proba`.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
+        The classes in ascending order.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------
@@ -6287,24 +6287,24 @@ class StackingRegressor(BagRegressor):
         Number of folds of the training bags; members predict each fold after training on the others. It takes a
         whole number from 2 to 100.
     c : float, default=1
-        Cost of an error of the machine on top; smaller trusts the members more evenly. It takes a number above 0.
+        Cost of an error of the SVM; a smaller value weights the members more equally. It takes a number above 0.
     tube : float, default=0.01
         Epsilon of support vector regression: errors up to this size, in units of the target, cost nothing. It takes
         a number above 0.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional
-        Scaling of features, fitted on training bags; what suits the method (minmax) if not given.
+        Scaling of features, fitted on training bags. The default of this method is minmax.
     missing : {"refuse", "median"}, default="refuse"
-        What happens to values that are NaN: an error, or the median of the training bags.
+        What to do with NaN: raise an error, or fill in the median of the training bags.
     precision : {"f64", "f32"}, default="f64"
         Precision of kernel sums.
     memory : float, default=4e9
-        Bytes that Grams, caches and copies may occupy together.
+        Memory limit in bytes for Gram matrices, caches and copies.
     random_state : int, RandomState instance or None, default=0
-        The seed of everything random: the same seed gives the same numbers on any number of threads.
-        None is 0, so that a program that says nothing can be repeated; a RandomState gives other numbers each time.
+        The random seed. The same seed gives the same numbers on any number of threads.
+        None means 0, so that results are reproducible by default; a RandomState gives other numbers each time.
     n_jobs : int, optional
-        Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves to this process
-        (``parallel_config``, its workers, containers).
+        Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib assigns to
+        this process (``parallel_config``, its workers, containers).
 
     Attributes
     ----------
@@ -6313,7 +6313,7 @@ class StackingRegressor(BagRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of features, if the bags had any.
     model_ : object
-        What was learned.
+        The trained model.
 
     References
     ----------

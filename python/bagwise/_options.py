@@ -1,4 +1,4 @@
-"""What surrounds a computation, in the words of the native door."""
+"""The settings of a computation, in the form that the native module expects."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ use crate::output::quoted;
 /// How a method sees bags: all that a Gram or a map is made of.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Learning")]
-pub(crate) struct Seeing {
+pub(crate) struct RepresentationArgs {
     /// Parameter of the method; given several values (0.1,1,10 or 2^-5..2^5), the best one is chosen by inner folds
     #[arg(short = 'p', long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) params: Vec<(String, String)>,
@@ -34,7 +34,7 @@ pub(crate) struct Seeing {
 #[command(next_help_heading = "Learning")]
 pub(crate) struct Learning {
     #[command(flatten)]
-    pub(crate) seeing: Seeing,
+    pub(crate) seeing: RepresentationArgs,
     /// Scheme for more than two classes: one-vs-one or one-vs-rest [default: one-vs-one for most methods]
     #[arg(long, value_name = "SCHEME")]
     pub(crate) multiclass: Option<Scheme>,
@@ -123,7 +123,7 @@ impl Learning {
         words
     }
 
-    /// What was said of a method.
+    /// The options given for a method.
     pub(crate) fn config(&self, method: &str, read: &Data) -> MethodConfig {
         let config = self.seeing.config(method, read).balanced(self.balanced);
         match self.multiclass {
@@ -133,20 +133,20 @@ impl Learning {
     }
 }
 
-impl Seeing {
-    /// The precision asked for.
+impl RepresentationArgs {
+    /// The precision of these options.
     pub(crate) fn precision(&self) -> Precision {
         self.precision.unwrap_or_default()
     }
 
-    /// The library's surroundings with the precision asked for.
+    /// The library's context, with the precision of these options.
     pub(crate) fn ctx(&self, ctx: &Ctx) -> Ctx {
         let mut ctx = ctx.clone();
         ctx.precision = self.precision();
         ctx
     }
 
-    /// What was said of a method: all but parameters, which [`Seeing::params`] holds.
+    /// What was said of a method: all but parameters, which [`RepresentationArgs::params`] holds.
     fn config(&self, method: &str, read: &Data) -> MethodConfig {
         let config = MethodConfig::new(method).fill_missing(read.fills_gaps());
         match self.scale {

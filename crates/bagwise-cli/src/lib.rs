@@ -78,7 +78,7 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help goes to stdout, a slip to stderr. If neither takes it there is nobody to tell.
+            // Help goes to stdout, an error to stderr. If neither can be written, there is nowhere to report it.
             let _ = error.print();
             return u8::try_from(error.exit_code()).unwrap_or(output::COULD_NOT_START);
         }

@@ -9,7 +9,7 @@ use comfy_table::{CellAlignment, LineStyle, TableStyle};
 use crate::args::Format;
 use crate::wording;
 
-/// The name of a column that comes along beside columns that an answer has itself.
+/// The name of a kept column in an output that may already have a column of that name.
 pub(crate) fn beside(name: &str, own: &[&str]) -> String {
     if own.contains(&name) { format!("given {name}") } else { name.to_string() }
 }
@@ -36,7 +36,7 @@ pub(crate) trait Output {
         self.csv()
     }
     /// For people. The rows, unless there is something better.
-    fn text(&self, _paint: Paint) -> String {
+    fn text(&self, _paint: Style) -> String {
         self.text_rows().to_string()
     }
 }
@@ -197,7 +197,7 @@ pub(crate) fn print(result: &impl Output, format: Format, csv_safe: bool) -> Res
 /// A result in a format.
 pub(crate) fn bytes(result: &impl Output, format: Format, csv_safe: bool) -> Result<Vec<u8>> {
     Ok(match format {
-        Format::Table => printable(&result.text(Paint::stdout())).into_bytes(),
+        Format::Table => printable(&result.text(Style::stdout())).into_bytes(),
         Format::Csv => result.csv().to_csv(csv_safe, true)?,
         Format::Json => (result.json()? + "\n").into_bytes(),
         Format::Geojson => (result.geojson()? + "\n").into_bytes(),
@@ -214,7 +214,7 @@ fn visible(cell: &str) -> String {
     cell.chars().map(|c| if is_command(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
-/// A text without such characters, but for the ends of its lines and the styles of [`Paint`].
+/// A text without such characters, but for the ends of its lines and the styles of [`Style`].
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -247,7 +247,7 @@ pub(crate) fn to_stdout(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a line to stderr. If even that fails there is no one left to tell.
+/// Writes a line to stderr. If that fails, there is nowhere left to report it.
 pub(crate) fn to_stderr(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
@@ -290,14 +290,14 @@ pub(crate) const YELLOW: &str = "1;33";
 
 /// Colour, where it is seen.
 #[derive(Clone, Copy)]
-pub(crate) struct Paint(bool);
+pub(crate) struct Style(bool);
 
-impl Paint {
+impl Style {
     /// No styles at all.
-    pub(crate) const NONE: Paint = Paint(false);
+    pub(crate) const NONE: Style = Style(false);
 
-    fn stdout() -> Paint {
-        Paint(std::io::stdout().is_terminal() && colour_allowed())
+    fn stdout() -> Style {
+        Style(std::io::stdout().is_terminal() && colour_allowed())
     }
 
     /// The text in a style.
@@ -308,7 +308,7 @@ impl Paint {
 
 /// The text in a style, if stderr shows it.
 pub(crate) fn paint_stderr(text: &str, style: &str) -> String {
-    Paint(std::io::stderr().is_terminal() && colour_allowed()).paint(text, style)
+    Style(std::io::stderr().is_terminal() && colour_allowed()).paint(text, style)
 }
 
 fn colour_allowed() -> bool {

@@ -14,7 +14,7 @@ const BARS: f64 = 0.10;
 /// What came out for a method on a data set.
 pub(crate) enum Cell {
     /// A result.
-    Ours(Ours),
+    OurResult(OurResult),
     /// The data set is not there, and why or what would help.
     Missing(String),
     /// bagwise does not have the method.
@@ -23,7 +23,7 @@ pub(crate) enum Cell {
 
 /// A result.
 #[derive(Default)]
-pub(crate) struct Ours {
+pub(crate) struct OurResult {
     /// Of each repeat, or of each seed if there are several.
     pub(crate) values: Vec<Option<f64>>,
     pub(crate) mean: Option<f64>,
@@ -41,13 +41,13 @@ pub(crate) struct Ours {
     pub(crate) saw_test_bags: bool,
 }
 
-impl Ours {
+impl OurResult {
     fn remark(&self) -> String {
         let mut remarks = Vec::new();
         if self.mean.is_none() {
             remarks.push("no result".to_string());
         } else if self.limited > 0 {
-            let Ours { limited, cycled, fits, .. } = self;
+            let OurResult { limited, cycled, fits, .. } = self;
             let mut remark = format!(
                 "{limited} of {fits} fits ended at a limit ({}) or in a cycle ({cycled})",
                 limited - cycled
@@ -69,12 +69,14 @@ impl Cell {
     pub(crate) fn shown(&self, table: &PrintedTable) -> (Option<f64>, Option<f64>, Option<(f64, f64)>) {
         let unit = if table.percent { 100.0 } else { 1.0 };
         match (self, table.measure) {
-            (Cell::Ours(ours), Measure::Metric) => (
+            (Cell::OurResult(ours), Measure::Metric) => (
                 ours.mean.map(|m| m * unit),
                 ours.sd.map(|s| s * unit),
                 ours.interval.map(|(low, high)| (low * unit, high * unit)),
             ),
-            (Cell::Ours(ours), Measure::Seconds) => (Some(ours.seconds / ours.repeats as f64), None, None),
+            (Cell::OurResult(ours), Measure::Seconds) => {
+                (Some(ours.seconds / ours.repeats as f64), None, None)
+            }
             _ => (None, None, None),
         }
     }
@@ -252,7 +254,7 @@ impl Results<'_> {
                         .lines_of(t)
                         .find(|l| l.data.printed_name() == row.set && l.method.name == name)?;
                     match line.cell {
-                        Cell::Ours(ours) => Some(&ours.values),
+                        Cell::OurResult(ours) => Some(&ours.values),
                         _ => None,
                     }
                 };
@@ -418,11 +420,11 @@ impl Line<'_> {
         let printed = self.table.cell(self.data, self.method);
         let (ours, sd, interval) = self.cell.shown(self.table);
         let of_cell = match self.cell {
-            Cell::Ours(ours) => ours.remark(),
+            Cell::OurResult(ours) => ours.remark(),
             Cell::Missing(why) => why.clone(),
             Cell::NoMethod => "not implemented".into(),
         };
-        let saw = matches!(self.cell, Cell::Ours(ours) if ours.saw_test_bags);
+        let saw = matches!(self.cell, Cell::OurResult(ours) if ours.saw_test_bags);
         // Three points of a share; errors have any size, and a tenth of the value is as much.
         let most = |printed: f64| match self.table.metric.range() {
             (0.0 | -1.0, 1.0) => {

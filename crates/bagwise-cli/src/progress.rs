@@ -11,11 +11,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::judging::human_seconds;
 use crate::output;
 
-/// How often a plain line is written: rarely enough for a log, often enough for somebody who waits.
+/// How often a plain line is written: rarely enough for a log, often enough for a user who waits.
 const INTERVAL: Duration = Duration::from_secs(30);
 
 /// How progress is shown.
-pub(crate) struct Shown {
+pub(crate) struct ProgressDisplay {
     terminal: bool,
     now: Mutex<Option<Work>>,
 }
@@ -40,13 +40,14 @@ impl Work {
     }
 }
 
-impl Shown {
+impl ProgressDisplay {
     /// Begins to show progress, if it is wanted.
-    pub(crate) fn start(quiet: bool) -> Option<Arc<Shown>> {
+    pub(crate) fn start(quiet: bool) -> Option<Arc<ProgressDisplay>> {
         if quiet {
             return None;
         }
-        let shown = Arc::new(Shown { terminal: std::io::stderr().is_terminal(), now: Mutex::new(None) });
+        let shown =
+            Arc::new(ProgressDisplay { terminal: std::io::stderr().is_terminal(), now: Mutex::new(None) });
         if !shown.terminal {
             let watched = Arc::downgrade(&shown);
             std::thread::spawn(move || {
@@ -110,7 +111,7 @@ impl Shown {
     }
 }
 
-impl Progress for Shown {
+impl Progress for ProgressDisplay {
     fn step(&self, what: &str, done: u64, total: u64) {
         let text = if self.terminal { what.into() } else { format!("{what}: {done} of {total}") };
         self.show(what, text, done, total, None);
@@ -129,8 +130,8 @@ impl Progress for Shown {
 mod tests {
     use super::*;
 
-    fn shown() -> Shown {
-        Shown { terminal: true, now: Mutex::new(None) }
+    fn shown() -> ProgressDisplay {
+        ProgressDisplay { terminal: true, now: Mutex::new(None) }
     }
 
     #[test]

@@ -13,17 +13,17 @@ use bagwise::model::Model;
 use bagwise::{Clock, Ctx, Dataset, SystemClock};
 
 use crate::args::{Format, General};
-use crate::output::{self, Output, Paint};
-use crate::progress::Shown;
+use crate::output::{self, Output, Style};
+use crate::progress::ProgressDisplay;
 use crate::wording;
 
-/// How long a computation that is asked to stop may take to do so: whoever pressed Ctrl-C waits.
+/// How long a computation may take to stop: the user who pressed Ctrl-C is waiting.
 const PATIENCE: Duration = Duration::from_millis(900);
 
-/// How a verb ended, if it could start.
+/// How a command ended, if it could start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Everything was done.
+    /// Success.
     Done,
     /// Done, but some fits failed: the results say which.
     FailedFits,
@@ -37,7 +37,7 @@ pub(crate) struct Session {
     csv_safe: bool,
     force: bool,
     quiet: bool,
-    shown: Option<Arc<Shown>>,
+    shown: Option<Arc<ProgressDisplay>>,
     started: Instant,
 }
 
@@ -51,20 +51,20 @@ impl Session {
                 .with_context(|| format!("could not start {threads} threads"))?;
         }
         let started = Instant::now();
-        let shown = Shown::start(options.quiet);
+        let shown = ProgressDisplay::start(options.quiet);
         let mut ctx = Ctx::seeded(options.seed);
         ctx.memory = options.memory;
         if let Some(shown) = &shown {
-            ctx.progress = Arc::<Shown>::clone(shown);
+            ctx.progress = Arc::<ProgressDisplay>::clone(shown);
         }
         let cancel = ctx.canceller();
         let listening = ctrlc::set_handler(move || {
-            // The first asks computations to stop where they can save their work, the second does not ask.
+            // The first Ctrl-C stops computations where they can save their work, the second immediately.
             if cancel.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(output::INTERRUPTED));
             }
             output::to_stderr("stopping; press Ctrl-C again to exit immediately");
-            // Fits are recorded as they end, so that no more than seconds of work are lost if a computation does not hear.
+            // Fits are recorded as they end, so at most seconds of work are lost if a computation does not react.
             std::thread::spawn(|| {
                 std::thread::sleep(PATIENCE);
                 output::to_stderr("interrupted");
@@ -106,7 +106,7 @@ impl Session {
         data.warnings.iter().for_each(|warning| self.warn(&warning.worded(&wording::option)));
     }
 
-    /// Warns of what would mislead whoever learns from the data, such as attributes that give away the label.
+    /// Warns about problems in the data that would make results misleading, such as attributes that reveal the label.
     pub(crate) fn caution(&self, findings: &[Finding]) {
         for finding in findings {
             let remedy = finding.remedy.worded(&wording::option);
@@ -165,7 +165,7 @@ impl Session {
         Ok(check_output(path, kind, &inputs, self.force)?)
     }
 
-    /// Whether a map is asked for.
+    /// Whether a feature map is requested.
     pub(crate) fn wants_map(&self) -> bool {
         self.format == Format::Geojson
     }
@@ -198,7 +198,7 @@ impl Session {
     pub(crate) fn print_beside(&self, made: &impl Output) -> Result<()> {
         match self.format {
             Format::Table => {
-                self.say(made.text(Paint::NONE).trim_end());
+                self.say(made.text(Style::NONE).trim_end());
                 Ok(())
             }
             _ => self.print(made),

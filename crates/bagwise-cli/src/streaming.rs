@@ -14,7 +14,7 @@ use crate::output::{Output, Rows, printable};
 use crate::session::Session;
 use crate::wording;
 
-/// Files of this size are read in pieces without being asked: in memory they take one to three times as much.
+/// Files of this size are read in pieces by default: in memory they take one to three times as much.
 const LARGE: u64 = 256_000_000;
 
 /// How data are read for a model, and where results go.
@@ -28,17 +28,17 @@ pub(crate) struct Streaming {
         value_enum,
         num_args = 0..=1,
         require_equals = true,
-        default_value_t = When::Auto,
+        default_value_t = StreamWhen::Auto,
         default_missing_value = "always",
         hide_possible_values = true,
         help_heading = "Reading"
     )]
-    stream: When,
+    stream: StreamWhen,
 }
 
 /// When data are read in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum When {
+enum StreamWhen {
     Auto,
     Always,
     Never,
@@ -55,15 +55,15 @@ pub(crate) struct Target {
 impl Streaming {
     /// Whether the user wants pieces, however small the data are.
     pub(crate) fn is_asked_for(&self) -> bool {
-        self.stream == When::Always
+        self.stream == StreamWhen::Always
     }
 
     /// Whether these data are read in pieces.
     pub(crate) fn is_on(&self, name: &str, options: &ReadOptions) -> Result<bool> {
         Ok(match self.stream {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => {
+            StreamWhen::Always => true,
+            StreamWhen::Never => false,
+            StreamWhen::Auto => {
                 let large = std::fs::metadata(name).is_ok_and(|file| file.is_file() && file.len() >= LARGE);
                 large && can_stream(name, options)?
             }

@@ -24,7 +24,7 @@ pub trait Progress: Send + Sync {
     }
 }
 
-/// What time it is, for whoever has a deadline. Tests bring a clock of their own.
+/// The current time, for deadlines. Tests use their own clock.
 pub trait Clock: Send + Sync {
     /// The time since some fixed moment.
     fn now(&self) -> Duration;
@@ -46,7 +46,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Where a run of many fits stands, for whoever shows it.
+/// The progress of a run of many fits, to be displayed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunProgress<'a> {
     /// The data set.
@@ -76,9 +76,9 @@ impl fmt::Display for RunProgress<'_> {
 }
 
 /// Shows nothing.
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {
+impl Progress for NoProgress {
     fn step(&self, _: &str, _: u64, _: u64) {}
 }
 
@@ -113,7 +113,7 @@ impl std::str::FromStr for Precision {
     }
 }
 
-/// Results that several computations of a run ask for, up to a size: whoever needs one looks here before computing it, and
+/// A cache, limited in size, of results that several computations of a run need. A computation looks here first, and
 /// leaves it here afterwards. Nothing is ever removed: runs come back to their folds in much the same order, so that of a list
 /// that is too long the beginning serves better than the end.
 pub struct SharedResults {
@@ -128,7 +128,7 @@ struct SharedEntries {
 }
 
 impl SharedResults {
-    /// Room for so many bytes.
+    /// A cache of this many bytes.
     pub fn new(limit: u64) -> SharedResults {
         SharedResults { limit, kept: Mutex::default() }
     }
@@ -139,7 +139,7 @@ impl SharedResults {
         kept.entries.get(&digest).cloned()?.downcast().ok()
     }
 
-    /// Leaves a result of so many bytes, if there is room.
+    /// Stores a result of this many bytes, if there is room.
     pub fn keep<T: Send + Sync + 'static>(&self, digest: u128, result: &Arc<T>, bytes: u64) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.bytes.saturating_add(bytes) <= self.limit && !kept.entries.contains_key(&digest) {
@@ -181,7 +181,7 @@ impl Default for Ctx {
             seed: 0,
             memory: 4_000_000_000,
             precision: Precision::F64,
-            progress: Arc::new(Silent),
+            progress: Arc::new(NoProgress),
             shared: None,
             cancel: Arc::default(),
         }

@@ -54,7 +54,7 @@ pub struct Dataset {
     pub bags: Bags,
     /// What is to be predicted; prediction data has none.
     pub target: Option<Target>,
-    /// How many different whole numbers the labels are, where nobody has said whether they are classes or measurements and
+    /// How many different integers the labels have, if the user has not said whether they are classes or measurements and
     /// `may_be_measurements` doubts it. The target then has classes to look at, and none to learn from.
     pub undecided: Option<usize>,
     /// Groups that are never split.

@@ -79,7 +79,7 @@ pub fn repeats_of_earlier(bags: &Bags, from: usize) -> Result<Vec<usize>> {
     Ok((from..bags.len()).filter(|&bag| known.contains(&content(bag))).collect())
 }
 
-/// A number for each bag that tells it from other bags by its instances, in any order and in any storage. Models keep these
+/// A digest of each bag, which depends on its instances but not on their order or storage. Models keep these
 /// numbers, so they must stay as they are.
 pub fn bag_digests(bags: &Bags) -> Result<Vec<u64>> {
     let digest = |bag: usize| {
@@ -100,7 +100,7 @@ fn first_equal_row(instances: &Instances) -> Result<Vec<usize>> {
     hashes.sort_unstable();
     let mut first: Vec<usize> = (0..instances.rows()).collect();
     for same_hash in hashes.chunk_by(|a, b| a.0 == b.0) {
-        // Rows with equal hashes that are not equal are next to impossible, but would be told apart here.
+        // Different rows with equal hashes are very unlikely, but would be recognised here.
         let mut originals: Vec<usize> = Vec::with_capacity(1);
         for &(_, row) in same_hash {
             let mut original = None;

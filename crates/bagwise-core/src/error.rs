@@ -129,7 +129,7 @@ impl Error {
         Error::Refused { found: found.into(), remedy: remedy.into() }
     }
 
-    /// The message with settings named as a door names them.
+    /// The message with settings named as in a front end.
     pub fn worded(&self, wording: Wording<'_>) -> String {
         let neutral = self.to_string();
         match self {
@@ -257,13 +257,13 @@ mod tests {
     #[test]
     fn a_door_names_the_setting_behind_the_remedy() {
         let remedy = Message::from("fill it in, or allow more").with([Setting::Memory]);
-        let door = |_: &Setting| "--memory".to_string();
+        let front_end = |_: &Setting| "--memory".to_string();
         let refused = Error::refused("too large", remedy.clone());
         assert_eq!(refused.to_string(), "too large; fill it in, or allow more");
-        assert_eq!(refused.worded(&door), "too large; fill it in, or allow more with --memory");
+        assert_eq!(refused.worded(&front_end), "too large; fill it in, or allow more with --memory");
         let data = Error::data(Place::of("a.csv"), "a hole", remedy);
-        assert_eq!(data.worded(&door), "a.csv: a hole; fill it in, or allow more with --memory");
-        assert_eq!(Error::Cancelled.worded(&door), "interrupted");
+        assert_eq!(data.worded(&front_end), "a.csv: a hole; fill it in, or allow more with --memory");
+        assert_eq!(Error::Cancelled.worded(&front_end), "interrupted");
     }
 
     #[test]

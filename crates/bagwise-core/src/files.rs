@@ -8,8 +8,8 @@ use std::path::Path;
 
 use crate::error::{Error, Place, Result, human_bytes};
 
-/// Refuses a pipe, device or socket before it is opened: opening a pipe waits for its writer. What is not there is left to
-/// whoever opens it.
+/// Refuses a pipe, device or socket before it is opened: opening a pipe waits for its writer. If the file does not exist, opening
+/// it will report that.
 pub fn require_regular(path: &Path) -> Result<()> {
     match path.metadata() {
         Ok(found) if !found.is_file() && !found.is_dir() => Err(Error::data(
@@ -84,7 +84,7 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// What a failed write means to whoever asked for the file `path`: the names of temporary files are left out.
+/// The error of a failed write to `path`, without the names of temporary files.
 pub fn explain_write(path: &Path, error: io::Error) -> Error {
     let place = Place::of(path.display().to_string());
     match error.kind() {

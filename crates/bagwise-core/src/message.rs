@@ -4,7 +4,7 @@
 
 use serde::{Serialize, Serializer};
 
-/// What a user can set, with the value that would help where one is known. Not `non_exhaustive`: a door that has no word
+/// What a user can set, with a helpful value if one is known. Not `non_exhaustive`: a front end that has no word
 /// for a setting does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
@@ -95,7 +95,7 @@ enum Part {
     With(Vec<Setting>),
 }
 
-/// What a door calls a setting.
+/// The name of a setting in a front end (the command line or Python).
 pub type Wording<'a> = &'a dyn Fn(&Setting) -> String;
 
 impl Message {
@@ -128,7 +128,7 @@ impl Message {
         self
     }
 
-    /// The sentence as a door says it.
+    /// The sentence with settings named as in a front end.
     pub fn worded(&self, wording: Wording<'_>) -> String {
         self.compose(|settings| {
             let names: Vec<String> = settings.iter().map(wording).collect();
@@ -198,9 +198,9 @@ mod tests {
             .with([Setting::Label, Setting::Group, Setting::Keep])
             .and("; see the guide");
         assert_eq!(message.to_string(), "allow more memory, or say what it is; see the guide");
-        let door = |setting: &Setting| format!("{setting:?}").to_lowercase();
+        let front_end = |setting: &Setting| format!("{setting:?}").to_lowercase();
         assert_eq!(
-            message.worded(&door),
+            message.worded(&front_end),
             "allow more memory with memory, or say what it is with label, group or keep; see the guide"
         );
     }

@@ -7,14 +7,14 @@ use crate::message::Message;
 /// What would help if memory runs out.
 const REMEDY: &str = "close other programs, or use a smaller file";
 
-/// Memory that cannot be had.
+/// Memory that could not be allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoRoom {
+pub struct OutOfMemory {
     bytes: u64,
 }
 
-impl NoRoom {
-    /// What was asked for, and what would help.
+impl OutOfMemory {
+    /// What was requested, and what would help.
     pub fn parts(self) -> (String, Message) {
         let asked = match self.bytes {
             u64::MAX => "more memory than any computer has".into(),
@@ -24,27 +24,27 @@ impl NoRoom {
     }
 }
 
-/// The product of sizes, if there can be so many of anything.
-pub fn product(sizes: &[usize]) -> Result<usize, NoRoom> {
+/// The product of sizes, if it does not overflow.
+pub fn product(sizes: &[usize]) -> Result<usize, OutOfMemory> {
     let all = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-    all.ok_or(NoRoom { bytes: u64::MAX })
+    all.ok_or(OutOfMemory { bytes: u64::MAX })
 }
 
 /// An empty list with room for `count` items.
-pub fn room<T>(count: usize) -> Result<Vec<T>, NoRoom> {
+pub fn room<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut list = Vec::new();
     more_room(&mut list, count)?;
     Ok(list)
 }
 
 /// Room for `count` more items in a list.
-pub fn more_room<T>(list: &mut Vec<T>, count: usize) -> Result<(), NoRoom> {
+pub fn more_room<T>(list: &mut Vec<T>, count: usize) -> Result<(), OutOfMemory> {
     let bytes = count.checked_mul(size_of::<T>()).map_or(u64::MAX, |bytes| bytes as u64);
-    list.try_reserve_exact(count).map_err(|_| NoRoom { bytes })
+    list.try_reserve_exact(count).map_err(|_| OutOfMemory { bytes })
 }
 
 /// A list of `count` equal items.
-pub fn filled<T: Clone>(count: usize, item: T) -> Result<Vec<T>, NoRoom> {
+pub fn filled<T: Clone>(count: usize, item: T) -> Result<Vec<T>, OutOfMemory> {
     let mut list = room(count)?;
     list.resize(count, item);
     Ok(list)

@@ -56,16 +56,16 @@ impl Target {
 
 /// Labels with more different whole numbers than this are rarely classes.
 const MANY: usize = 20;
-/// Labels with up to so many are classes, however few bags there are.
+/// Labels with up to this many different values are classes, however few bags there are.
 const FEW: usize = 10;
 
-/// Whether labels that are whole numbers, so many different ones on so many bags, may be measurements: more than 20, or
-/// more than 10 and more than half as many as there are bags. Then somebody has to say what they are.
+/// Whether integer labels with this many different values on this many bags may be measurements: more than 20 values, or
+/// more than 10 and more than half as many as there are bags. The user must then choose the task.
 pub fn may_be_measurements(distinct: usize, bags: usize) -> bool {
     distinct > MANY || distinct > FEW && 2 * distinct > bags
 }
 
-/// What is asked where labels may be classes or measurements, and how it is answered.
+/// The question to the user if labels may be classes or measurements, and how to answer it.
 pub fn undecided_target(distinct: usize, bags: usize) -> (String, Message) {
     let rule = if distinct > MANY {
         format!("more than {MANY}")

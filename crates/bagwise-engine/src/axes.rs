@@ -13,7 +13,7 @@ use crate::products::add_row_products;
 use crate::tridiagonal::symmetric_eigen_rows;
 use bagwise_core::{Ctx, Error, Instances, Mat, Message, Result, Rng};
 
-/// Beyond so many columns axes are learned from so many instances, drawn by the seed: a matrix of this size is taken apart
+/// With more columns than this, axes are learned from this many random instances: a matrix of this size is decomposed
 /// in some ten seconds, and the time grows with its cube.
 pub const MOST_COLUMNS: usize = 1024;
 
@@ -226,7 +226,7 @@ fn by_instances(points: &Instances, mean: &[f64], ctx: &Ctx) -> Result<(Vec<f64>
         Ok::<(), Error>(())
     })?;
     let (values, vectors) = symmetric_eigen_rows(products, ctx)?;
-    // Below rounding of the largest there is no axis to be had.
+    // Axes below the rounding error of the largest one are meaningless.
     let floor = values[0].max(0.0) * n as f64 * f64::EPSILON;
     let count = values.iter().take_while(|&&v| v > floor).count();
     if count == 0 {

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
+use super::kernels::{AvailableKernels, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, pack};
 use super::pairs::{mirror, stays_sparse};
 use super::sparse;
@@ -149,7 +149,7 @@ impl<'a> PackedBags<'a> {
         let rows = match (bags.instances(), others) {
             (Instances::Sparse(csr), Instances::Sparse(_)) if stays_sparse(csr) => PackedRows::Sparse(csr),
             (instances, _) => {
-                let kernels = <f64 as Available>::available()[0];
+                let kernels = <f64 as AvailableKernels>::available()[0];
                 let rows = 0..instances.rows();
                 PackedRows::Dense { kernels, panels: pack(instances, rows, None, kernels.nr)? }
             }

@@ -165,7 +165,7 @@ pub struct KMeans {
 
 impl KMeans {
     /// Lloyd's iteration on all rows of `points`, from these centres, until no instance changes its centre or for at most
-    /// so many rounds.
+    /// this many rounds.
     pub fn fit(points: &Instances, start: Mat, iterations: usize, ctx: &Ctx) -> Result<KMeans> {
         let mut centroids = Centroids::new(start)?;
         let mut assignment: Vec<u32> = Vec::new();

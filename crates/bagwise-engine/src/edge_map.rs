@@ -25,7 +25,7 @@
 use rayon::prelude::*;
 
 use super::eigen::symmetric_eigen;
-use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
+use super::kernels::{AvailableKernels, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::Buffer;
 use bagwise_core::Mat;
 
@@ -131,7 +131,7 @@ impl EdgeMap {
     /// What stands for the edges of a bag: the edge sum of two bags is the inner product of theirs. `symmetric`:
     /// every edge counts half in each direction.
     pub fn moments(&self, edges: &[[f64; 4]], symmetric: bool) -> Vec<f64> {
-        let kernels = <f64 as Available>::available()[0];
+        let kernels = <f64 as AvailableKernels>::available()[0];
         let parts: Vec<Vec<f64>> =
             edges.par_chunks(CHUNK).map(|chunk| self.outer_products(chunk, kernels)).collect();
         let t = self.terms;
@@ -177,7 +177,7 @@ impl EdgeMap {
     pub fn shares(&self, edges: &[[f64; 4]], symmetric: bool, kept: &Mat) -> Mat {
         // Enough edges to make up for the unpacking of a matrix, few enough for many tasks.
         const TASK: usize = 8 * BLOCK;
-        let kernels = <f64 as Available>::available()[0];
+        let kernels = <f64 as AvailableKernels>::available()[0];
         let mut shares = Mat::zeros(edges.len(), kept.rows());
         let tasks = edges.par_chunks(TASK).zip(shares.data_mut().par_chunks_mut(TASK * kept.rows().max(1)));
         tasks.for_each(|(edges, shares)| self.shares_of(edges, symmetric, kept, kernels, shares));
@@ -509,7 +509,7 @@ mod tests {
         let map = EdgeMap::new(8.0, 1e-8).unwrap();
         let x = random(500, &mut rng);
         let all: Vec<Vec<f64>> =
-            <f64 as Available>::available().iter().map(|k| map.outer_products(&x, k)).collect();
+            <f64 as AvailableKernels>::available().iter().map(|k| map.outer_products(&x, k)).collect();
         for other in &all[1..] {
             for (a, b) in all[0].iter().zip(other) {
                 // 500 products of numbers up to 1, fused or not.

@@ -589,13 +589,13 @@ instruction_set!(
 );
 
 /// The loops this processor can run, fastest first; the last runs everywhere.
-pub(crate) trait Available: Element {
+pub(crate) trait AvailableKernels: Element {
     fn available() -> Vec<&'static Kernels<Self>>;
 }
 
 macro_rules! available {
     ($e:ty, $table:ident) => {
-        impl Available for $e {
+        impl AvailableKernels for $e {
             fn available() -> Vec<&'static Kernels<$e>> {
                 InstructionSet::available()
                     .map(|set| -> &'static Kernels<$e> { table_of!(set, $table) })

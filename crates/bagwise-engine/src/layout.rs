@@ -109,15 +109,15 @@ pub(crate) fn strips(
 }
 
 /// Consecutive columns of one bag, or of bags with one instance each.
-pub(crate) struct Stretch {
+pub(crate) struct ColumnRun {
     bag: usize,
     cols: Range<usize>,
     singles: bool,
 }
 
 /// The bags that the columns of a tile belong to.
-pub(crate) fn stretches(offsets: &[usize], cols: Range<usize>) -> Vec<Stretch> {
-    let mut found: Vec<Stretch> = Vec::new();
+pub(crate) fn column_runs(offsets: &[usize], cols: Range<usize>) -> Vec<ColumnRun> {
+    let mut found: Vec<ColumnRun> = Vec::new();
     let mut bag = offsets.partition_point(|&start| start <= cols.start) - 1;
     let mut at = cols.start;
     while at < cols.end {
@@ -125,7 +125,7 @@ pub(crate) fn stretches(offsets: &[usize], cols: Range<usize>) -> Vec<Stretch> {
         let to = offsets[bag + 1].min(cols.end);
         match found.last_mut() {
             Some(last) if last.singles && single => last.cols.end = to,
-            _ => found.push(Stretch { bag, cols: at..to, singles: single }),
+            _ => found.push(ColumnRun { bag, cols: at..to, singles: single }),
         }
         at = to;
         bag += 1;
@@ -138,7 +138,7 @@ pub(crate) fn pieces(
     shape: GramShape,
     bag: usize,
     strip: &Range<usize>,
-    stretches: &[Stretch],
+    column_runs: &[ColumnRun],
     origin: usize,
     pieces: &mut Vec<ColumnSpan>,
 ) {
@@ -154,26 +154,26 @@ pub(crate) fn pieces(
             });
         }
     };
-    for stretch in stretches {
-        let Range { start, end } = stretch.cols;
+    for column_run in column_runs {
+        let Range { start, end } = column_run.cols;
         if shape == GramShape::Rectangular {
-            push(stretch.bag, start..end, 1.0, stretch.singles);
-        } else if stretch.singles {
+            push(column_run.bag, start..end, 1.0, column_run.singles);
+        } else if column_run.singles {
             // Bags before this one are somebody else's entries.
-            let skipped = bag.saturating_sub(stretch.bag);
+            let skipped = bag.saturating_sub(column_run.bag);
             if shape == GramShape::Symmetric {
-                push(stretch.bag + skipped, (start + skipped).min(end)..end, 1.0, true);
-            } else if bag >= stretch.bag && start + skipped < end {
+                push(column_run.bag + skipped, (start + skipped).min(end)..end, 1.0, true);
+            } else if bag >= column_run.bag && start + skipped < end {
                 push(0, start + skipped..start + skipped + 1, 1.0, true);
             }
-        } else if stretch.bag == bag {
+        } else if column_run.bag == bag {
             // A bag with itself: the strip's own square, and twice what lies after it. What lies before was
             // counted twice by the strips before.
             let entry = if shape == GramShape::Diagonal { 0 } else { bag };
             push(entry, start.max(strip.start)..end.min(strip.end), 1.0, false);
             push(entry, start.max(strip.end)..end, 2.0, false);
-        } else if stretch.bag > bag && shape == GramShape::Symmetric {
-            push(stretch.bag, start..end, 1.0, false);
+        } else if column_run.bag > bag && shape == GramShape::Symmetric {
+            push(column_run.bag, start..end, 1.0, false);
         }
     }
 }

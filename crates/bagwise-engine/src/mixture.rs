@@ -128,7 +128,7 @@ impl Mixture {
     }
 
     /// Expectation and maximisation from groups, until the mean log likelihood of a point changes by less than 1e-3
-    /// or for at most so many steps. Also returns the mean log likelihood before each maximisation.
+    /// or for at most this many steps. Also returns the mean log likelihood before each maximisation.
     pub fn fit(
         points: &Mat,
         assignment: &[u32],

@@ -33,8 +33,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::kernels::{Available, ColumnSpan, Kernels, TILE_COLS, TILE_ROWS};
-use super::layout::{GramShape, Group, dense_groups, pieces, sparse_groups, stretches, strips};
+use super::kernels::{AvailableKernels, ColumnSpan, Kernels, TILE_COLS, TILE_ROWS};
+use super::layout::{GramShape, Group, column_runs, dense_groups, pieces, sparse_groups, strips};
 use super::pack::{Buffer, Centred, centred, mean, pack};
 use super::plan::{GramOutput, TilePlan};
 use super::simd::{Element, InstructionSet};
@@ -111,8 +111,12 @@ fn run(
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
     match precision {
-        Precision::F64 => run_with(rows, cols, part, outputs, shape, <f64 as Available>::available()[0], ctx),
-        Precision::F32 => run_with(rows, cols, part, outputs, shape, <f32 as Available>::available()[0], ctx),
+        Precision::F64 => {
+            run_with(rows, cols, part, outputs, shape, <f64 as AvailableKernels>::available()[0], ctx)
+        }
+        Precision::F32 => {
+            run_with(rows, cols, part, outputs, shape, <f32 as AvailableKernels>::available()[0], ctx)
+        }
     }
 }
 
@@ -173,7 +177,7 @@ pub(crate) fn run_with<T: Element>(
     let bytes =
         outputs.len() * bags * width * 8 + cols.instances.rows() * cols.instances.cols() * size_of::<T>();
     let sparse = match (rows.instances, cols.instances) {
-        // The columns decide: rows may be any part of the bags that are asked about.
+        // The columns decide, because the rows may be any subset of the bags.
         (Instances::Sparse(a), Instances::Sparse(b)) if stays_sparse(b) => Some((a, b)),
         _ => None,
     };
@@ -452,7 +456,7 @@ impl<T: Element> Job<'_, T> {
             self.ctx.check()?;
             let wanted = from..(from + step).min(columns.end);
             let cols = from / panel * panel..wanted.end;
-            let stretches = stretches(self.cols.offsets, wanted);
+            let column_runs = column_runs(self.cols.offsets, wanted);
             for strip in &strips {
                 // Where bags meet themselves: rows and columns of one numbering.
                 let own_end = self.rows.offsets[self.bag_of(strip.rows.end - 1) + 1];
@@ -468,7 +472,7 @@ impl<T: Element> Job<'_, T> {
                         self.rows.offsets[bag].max(rows.start)..self.rows.offsets[bag + 1].min(rows.end);
                     let resumes = self.shape == GramShape::Rectangular && run.start > whole.start;
                     let goes_on = self.shape == GramShape::Rectangular && run.end < whole.end;
-                    pieces(self.shape, bag, &strip.rows, &stretches, cols.start, &mut scratch.pieces);
+                    pieces(self.shape, bag, &strip.rows, &column_runs, cols.start, &mut scratch.pieces);
                     if !scratch.pieces.is_empty() {
                         self.reduce(run.start - strip.rows.start, run, &cols, resumes, scratch);
                         if !goes_on {
@@ -510,7 +514,7 @@ impl<T: Element> Job<'_, T> {
                     (self.kernels.products)(&moved.panels, &moved.norms, columns, &moved.centre, tile);
                     for panel in far.chunk_by(|a, b| a / mr == b / mr) {
                         let first = panel[0] / mr * mr;
-                        // What comes next in the room for kernel values needs nothing of what is there.
+                        // The buffer for kernel values can be overwritten: the next step does not read it.
                         let raw = &raw[first * width..][..mr * width];
                         (self.kernels.differences)(raw, columns, width, &mut scratch.k);
                         for &row in panel {

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
+use super::kernels::{AvailableKernels, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, pack};
 use super::pairs::{EXPANSION_LIMIT, Side, mirror, stays_sparse, symmetric};
 use super::plan::GramOutput;
@@ -86,7 +86,7 @@ struct Columns {
 
 impl Columns {
     fn new(instances: &Instances) -> Result<Columns> {
-        let kernels = <f64 as Available>::available()[0];
+        let kernels = <f64 as AvailableKernels>::available()[0];
         let (count, width) = (instances.rows(), instances.cols());
         Ok(Columns { kernels, panels: pack(instances, 0..count, None, kernels.nr)?, count, width })
     }

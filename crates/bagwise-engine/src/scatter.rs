@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::kernels::{Available, TILE_COLS, TILE_ROWS};
+use super::kernels::{AvailableKernels, TILE_COLS, TILE_ROWS};
 use super::pack::Buffer;
 use super::pairs::mirror;
 use super::simd::dot;
@@ -19,7 +19,7 @@ const BLOCK: usize = 512;
 /// `sum_i w_i x_i x_i'`, symmetric, columns x columns.
 pub fn weighted_scatter(rows: &Instances, weights: &[f64], ctx: &Ctx) -> Result<Mat> {
     let (n, width) = (rows.rows(), rows.cols());
-    let kernels = <f64 as Available>::available()[0];
+    let kernels = <f64 as AvailableKernels>::available()[0];
     let (strips, columns) = (width.div_ceil(TILE_ROWS), width.div_ceil(TILE_COLS));
     ctx.reserve(
         "sums of products of all pairs of columns",

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::direct::{DirectKernel, DirectOutput};
-use super::kernels::{Available, Kernels};
+use super::kernels::{AvailableKernels, Kernels};
 use super::layout::GramShape;
 use super::pairs::run_with;
 use super::*;
@@ -306,7 +306,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 /// every storage and instruction set.
 #[test]
 fn a_bag_gives_the_same_bits_whatever_comes_with_it() {
-    fn holds<T: simd::Element + Available>(gammas: &[f64]) {
+    fn holds<T: simd::Element + AvailableKernels>(gammas: &[f64]) {
         let sizes = [1, 1, 5, 30, 2, 60, 25, 1, 500, 7, 193, 48, 3, 96, 12, 1];
         let mut new = Case::new(5, &sizes, 9, 2, 0.3);
         // Some far bags, and a far row in a bag that is near.

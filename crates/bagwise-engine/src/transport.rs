@@ -5,7 +5,7 @@
 //! more and the last receiver takes these m. No proper subset of senders then balances a subset of receivers, so that every
 //! pivot moves something, nothing cycles, and flows are exact. The optimal basis is also one of the weights without
 //! perturbation, whose flows are the nearest multiples (Orden 1956). The start takes the cheapest receivers with room, sender by
-//! sender; the entering arc is the best of a block of rows. At the end the potentials are computed anew from the tree and every
+//! sender; the entering arc is the best of a block of rows. At the end the potentials are computed again from the tree and every
 //! arc is checked with them: they certify the optimum.
 
 use rayon::prelude::*;

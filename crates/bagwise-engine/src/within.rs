@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::direct::Rows;
-use super::kernels::{Available, Kernels, TILE_COLS, TILE_ROWS};
+use super::kernels::{AvailableKernels, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, pack};
 use super::sparse;
 use bagwise_core::{BagRef, Ctx, Instances, Mat, Result};
@@ -27,7 +27,7 @@ pub fn squared_distances(bag: BagRef<'_>) -> Result<Mat> {
             }
         }
     } else {
-        dense(bag, <f64 as Available>::available()[0], &mut out)?;
+        dense(bag, <f64 as AvailableKernels>::available()[0], &mut out)?;
     }
     super::pairs::mirror(&mut out);
     Ok(out)

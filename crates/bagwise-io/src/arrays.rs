@@ -1,4 +1,4 @@
-//! Data that come as arrays instead of rows of text (`.npz`, `.mat`, Parquet): a matrix of features, and beside it
+//! Data stored as arrays instead of rows of text (`.npz`, `.mat`, Parquet): a matrix of features, and with it
 //! arrays with an entry per instance or per bag. Arrays become columns here, so that the same options name
 //! them (`--label`, `--group`, `--keep`) and the same rules hold as for tables.
 //!
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{code, sorted};
 use super::columns::{self, Roles};
-use super::doubt::{self, LeftOut};
+use super::doubt::{self, DroppedColumn};
 use super::stream::SeenBags;
 use super::text::{Markers, WHOLE, shown};
 use super::{Column, ReadOptions, save};
@@ -21,7 +21,7 @@ use bagwise_core::{
     Target, columns_of,
 };
 
-/// What stands beside the features, an entry per instance or per bag.
+/// Arrays other than the features, with an entry per instance or per bag.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Values {
     /// Numbers; NaN is missing.
@@ -163,7 +163,7 @@ pub(crate) struct Arrays<'s> {
     pub(crate) offsets: Option<Vec<usize>>,
     /// The other arrays by name.
     pub(crate) beside: Vec<(String, Values)>,
-    /// Arrays of the file that nobody asked for.
+    /// Arrays of the file that have no role and were not requested.
     pub(crate) unused: Vec<String>,
 }
 
@@ -171,12 +171,12 @@ pub(crate) struct Arrays<'s> {
 const ALSO: [(&str, &str); 5] =
     [("labels", "label"), ("groups", "group"), ("bags", "bag"), ("bag_ids", "bag"), ("ids", "bag")];
 
-/// True if an array of this name has a role without being told.
+/// True if an array of this name has a role by default.
 pub(crate) fn is_usual(name: &str) -> bool {
     columns::is_usual_heading(name) || ALSO.iter().any(|(also, _)| also.eq_ignore_ascii_case(name))
 }
 
-/// True if an array of this name has this role (bag, label or group) without being told.
+/// True if an array of this name has this role (bag, label or group) by default.
 pub(crate) fn is_usual_for(name: &str, role: &str) -> bool {
     let also = ALSO.iter().any(|(also, of)| *of == role && also.eq_ignore_ascii_case(name));
     also || columns::is_usual_for(name, role)
@@ -495,7 +495,7 @@ impl FeatureTable<'_> {
         features: Arc<[Feature]>,
         found: &[usize],
         options: &ReadOptions,
-        left_out: Vec<LeftOut>,
+        left_out: Vec<DroppedColumn>,
         mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;

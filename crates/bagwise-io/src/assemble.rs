@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::doubt::{self, LeftOut, one_spelling};
+use super::doubt::{self, DroppedColumn, one_spelling};
 use super::stream::{SeenBags, comes_back};
 use super::text::{Markers, WHOLE, number, shown};
 use super::{ReadOptions, Task};
@@ -42,7 +42,7 @@ pub(crate) struct BagBuilder {
     seen: Option<SeenBags>,
 }
 
-/// What stands beside the features of a row, in file order.
+/// The columns of a row other than its features, in file order.
 #[derive(Default)]
 pub(crate) struct SideColumns {
     pub(crate) kept: Vec<CarriedColumn>,
@@ -210,7 +210,7 @@ impl BagBuilder {
         found: &[usize],
         beside: SideColumns,
         options: &ReadOptions,
-        mut left_out: Vec<LeftOut>,
+        mut left_out: Vec<DroppedColumn>,
         mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         let place = Place::of(&self.source);

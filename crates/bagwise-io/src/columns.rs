@@ -6,7 +6,7 @@
 use super::{Column, ReadOptions};
 use bagwise_core::{Error, Message, Place, Result, Setting};
 
-/// Headings that name a role without being told, in any case. `y` is a coordinate where there is an `x`; where there is
+/// Headings that have a role by default, in upper or lower case. `y` is a coordinate where there is an `x`; where there is
 /// none it is the label, or in doubt if there is another.
 const BAG: &[&str] = &["bag", "bag_id", "bagid"];
 const LABEL: &[&str] = &["label", "class", "target"];
@@ -23,7 +23,7 @@ enum Role {
     InstanceLabel,
     Kept,
     Ignored,
-    /// A feature that was asked for by name.
+    /// A feature that was requested by name.
     Wanted,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn is_usual_heading(name: &str) -> bool {
     [BAG, LABEL, LABEL_LAST, GROUP, INSTANCE_LABEL].iter().any(|list| is_one_of(name, list))
 }
 
-/// True if a heading has this role (bag, label or group) without being told.
+/// True if a heading has this role (bag, label or group) by default.
 pub(crate) fn is_usual_for(name: &str, role: &str) -> bool {
     match role {
         "bag" => is_one_of(name, BAG),

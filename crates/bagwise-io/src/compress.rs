@@ -17,7 +17,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use bagwise_core::sizes::NoRoom;
+use bagwise_core::sizes::OutOfMemory;
 use bagwise_core::{Error, Place, Result, human_bytes};
 
 /// Bytes out per byte in beyond which a file is taken for a bomb. Tables of counts that are nearly all zero
@@ -37,7 +37,7 @@ const BUFFER: usize = 1 << 16;
 pub struct DecompressBudget(u64);
 
 impl DecompressBudget {
-    /// For a file of so many bytes.
+    /// For a file of this many bytes.
     pub fn of(length: u64) -> DecompressBudget {
         // A large file may well hold a little more than its own length.
         let most = MAX_TOTAL.max(length.saturating_mul(2));
@@ -72,7 +72,7 @@ impl Refusal {
 }
 
 /// Memory that cannot be had, as an error of reading.
-pub(crate) fn no_room(room: NoRoom) -> io::Error {
+pub(crate) fn no_room(room: OutOfMemory) -> io::Error {
     let (found, remedy) = room.parts();
     Refusal::error(found, remedy.to_string())
 }

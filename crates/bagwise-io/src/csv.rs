@@ -21,7 +21,7 @@ use std::rc::Rc;
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
-use super::dialect::{Dialect, Encoding, Numbers, Told, Transcode};
+use super::dialect::{Dialect, DialectOptions, Encoding, Numbers, Transcode};
 use super::stream::{SeenBags, TakePiece};
 use super::text::{MAX_ROW, Markers, check_head, is_missing, shown, too_long, utf8};
 use super::{Column, ReadOptions, Reader, Writer, compress};
@@ -117,7 +117,7 @@ pub(super) fn rows<'s>(
             Error::refused(found, Message::from("use a single ASCII character").with([Setting::Delimiter]))
         })?);
     }
-    let told = Told {
+    let told = DialectOptions {
         delimiter,
         decimal: options.decimal,
         thousands: options.thousands,

@@ -326,7 +326,7 @@ pub(crate) struct Dialect {
 }
 
 /// What the user said.
-pub(crate) struct Told {
+pub(crate) struct DialectOptions {
     pub(crate) delimiter: Option<u8>,
     pub(crate) decimal: Option<char>,
     pub(crate) thousands: Option<char>,
@@ -335,7 +335,7 @@ pub(crate) struct Told {
 
 impl Dialect {
     /// Of a table that begins like this. `encoding` is the one that was guessed, if it was not UTF-8.
-    pub(crate) fn find(text: &[u8], told: &Told, encoding: Option<Encoding>) -> Dialect {
+    pub(crate) fn find(text: &[u8], told: &DialectOptions, encoding: Option<Encoding>) -> Dialect {
         let mut notes: Vec<(&str, Setting)> = Vec::new();
         match encoding {
             Some(Encoding::Windows1252) => {

@@ -13,7 +13,7 @@ const FEW: usize = 20;
 const LISTED: usize = 5;
 
 /// A column that is left out: its name, and what it has instead of measurements.
-pub(crate) type LeftOut = (String, String);
+pub(crate) type DroppedColumn = (String, String);
 
 /// The features that are none, by position, with the reason. `found` are the columns of text that nobody declared to be
 /// categories, `of_row` the bag of each row.
@@ -140,7 +140,7 @@ pub(crate) fn is_date(text: &str) -> bool {
 }
 
 /// The line about the columns that are left out.
-pub(crate) fn left_out(columns: &[LeftOut]) -> Message {
+pub(crate) fn left_out(columns: &[DroppedColumn]) -> Message {
     let named: Vec<String> = columns.iter().map(|(name, why)| format!("'{name}' ({why})")).collect();
     Message::from(format!("left out, because these are not measurements: {}", listed(&named)))
         .and("; copy them to the results")

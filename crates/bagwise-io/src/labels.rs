@@ -1,4 +1,4 @@
-//! The table beside a folder of bags: one row per bag with its name, label, group and what is kept, under a heading unless
+//! The table that describes a folder of bags: one row per bag with its name, label, group and what is kept, under a heading unless
 //! the options say that there is none.
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::text::utf8;
 use super::{ReadOptions, compress, csv};
 use bagwise_core::{Error, Message, Place, Result, Setting};
 
-/// What a row says of a bag.
+/// The values of a row of the table, for one bag.
 pub(super) struct LabelRow {
     pub(super) line: u64,
     pub(super) bag: String,

@@ -174,7 +174,7 @@ pub struct ReadOptions {
     /// A folder of coordinates, files named as those of the bags: carried along, never features.
     #[serde(skip)]
     pub coords: Option<PathBuf>,
-    /// At most so many instances of each bag, drawn with the seed.
+    /// At most this many instances of each bag, drawn with the seed.
     #[serde(skip)]
     pub max_instances: Option<usize>,
     /// Seed of that draw.

@@ -123,7 +123,7 @@ fn unpack(bytes: &[u8], entries: usize, columns: &mut Vec<u32>, values: &mut Vec
     values.extend(second.as_chunks::<8>().0.iter().take(entries).map(|&b| f64::from_le_bytes(b)));
 }
 
-/// Reads the maps of a folder, of so many columns, for the bags of the table of labels that the options name. What exceeds
+/// Reads the maps of a folder, of this many columns, for the bags of the table of labels that the options name. What exceeds
 /// `memory` bytes goes to a file in `scratch`. The data set has the bags in the order of the table, with labels and groups, and a
 /// single instance without meaning in each.
 pub fn read_maps(

@@ -21,7 +21,7 @@ pub(crate) enum Real {
     F16,
     F32,
     F64,
-    /// Whole numbers of so many bytes.
+    /// Whole numbers of this many bytes.
     Signed(usize),
     Unsigned(usize),
     /// As another, the most significant byte first.
@@ -152,7 +152,7 @@ pub(crate) struct NpyHeader {
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// NumPy's own limit for headers that it reads without being told to.
+/// NumPy's default limit for the length of a header.
 const MAX_HEADER: usize = 10_000;
 
 /// What any header says.
@@ -348,7 +348,7 @@ pub(crate) fn write_header(out: &mut dyn Write, descr: &str, shape: &str) -> io:
 
 fn header_of(out: &mut dyn Write, descr: &str, shape: &str, least: usize) -> io::Result<()> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Magic, version and length take 10 bytes; numbers start at a multiple of 64, as the format asks.
+    // Magic, version and length take 10 bytes; numbers start at a multiple of 64, as the format requires.
     let padded = (10 + header.len() + 1).next_multiple_of(64).max(least) - 10;
     out.write_all(MAGIC)?;
     out.write_all(b"\x01\x00")?;

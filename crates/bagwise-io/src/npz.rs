@@ -209,7 +209,7 @@ pub(super) fn decode(mut input: impl Read, size: u64) -> io::Result<Array> {
     Ok(Array { shape: form.shape, fortran: form.fortran, data })
 }
 
-/// The items of an array, read in pieces: memory grows with what is there, not with what is claimed.
+/// The items of an array, read in pieces: memory grows with the actual data, not with the size that the header claims.
 struct Items<R> {
     input: R,
     item: usize,

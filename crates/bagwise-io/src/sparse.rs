@@ -15,7 +15,7 @@ use super::text::{Parsed, check_head, is_missing, next_line, number, shown, utf8
 use super::{ReadOptions, Reader, Writer, compress, save};
 use bagwise_core::{Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Target};
 
-/// Larger indices are slips: the names of so many attributes alone take a quarter of a gigabyte.
+/// Larger indices are errors: the names of that many attributes alone take a quarter of a gigabyte.
 const MAX_INDEX: u32 = 1 << 22;
 
 /// Reads and writes the sparse text form.

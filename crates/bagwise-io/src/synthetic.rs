@@ -10,7 +10,7 @@
 //! whose recordings are mixtures of the same sounds in different shares; every speaker also shifts all sounds
 //! a little.
 //!
-//! `synthetic:embeddings?…`: as large as is asked for and never in memory: a row is made when it is read. Half of
+//! `synthetic:embeddings?…`: of any size and never in memory: a row is generated when it is read. Half of
 //! the bags have some instances near one of a few concepts, the others near other ones.
 //!
 //! `synthetic:scaffolds?…`: groups of unequal size and mixed classes (`scaffolds.rs`).
@@ -35,7 +35,7 @@ pub struct Generator {
     pub about: &'static str,
     /// What can be set.
     pub options: &'static [GeneratorOption],
-    make: fn(&str, &Given) -> Result<Dataset>,
+    make: fn(&str, &GeneratorValues) -> Result<Dataset>,
 }
 
 /// One option of a generator: always a number.
@@ -169,19 +169,19 @@ pub(super) fn generate(full: &str, name: &str) -> Result<Dataset> {
         .iter()
         .find(|g| g.name == name)
         .ok_or_else(|| Error::unknown("generator", name, GENERATORS.iter().map(|g| g.name)))?;
-    let given = Given::parse(full, generator, query)?;
+    let given = GeneratorValues::parse(full, generator, query)?;
     (generator.make)(full, &given)
 }
 
 /// The value of every option.
-struct Given<'q> {
+struct GeneratorValues<'q> {
     full: &'q str,
     options: &'static [GeneratorOption],
     values: Vec<f64>,
 }
 
-impl<'q> Given<'q> {
-    fn parse(full: &'q str, generator: &Generator, query: &str) -> Result<Given<'q>> {
+impl<'q> GeneratorValues<'q> {
+    fn parse(full: &'q str, generator: &Generator, query: &str) -> Result<GeneratorValues<'q>> {
         let options = generator.options;
         let mut values: Vec<f64> = options.iter().map(|o| o.default).collect();
         let mut set = vec![false; options.len()];
@@ -213,7 +213,7 @@ impl<'q> Given<'q> {
             }
             values[i] = value;
         }
-        Ok(Given { full, options, values })
+        Ok(GeneratorValues { full, options, values })
     }
 
     fn real(&self, name: &str) -> f64 {
@@ -251,7 +251,7 @@ impl<'q> Given<'q> {
     }
 }
 
-fn gauss(full: &str, given: &Given) -> Result<Dataset> {
+fn gauss(full: &str, given: &GeneratorValues) -> Result<Dataset> {
     let (bags, low, high) = (given.whole("bags"), given.whole("min"), given.whole("max"));
     if low > high {
         return Err(given.refuse(format!("min={low} is above max={high}"), "min must not exceed max"));
@@ -260,7 +260,7 @@ fn gauss(full: &str, given: &Given) -> Result<Dataset> {
     let (classes, seed) = (given.whole("classes"), given.whole("seed") as u64);
     given.check_size(bags.saturating_mul(high), width)?;
 
-    // Bags of each class in exact proportion, then shuffled: an imbalance is what was asked for.
+    // Bags of each class in exact proportion, then shuffled, so that the imbalance is exactly the requested one.
     let positive = (given.real("positive") * bags as f64).round() as usize;
     let mut class: Vec<usize> =
         (0..bags).map(|b| if b < positive { 1 + b % (classes - 1) } else { 0 }).collect();
@@ -317,7 +317,7 @@ fn gauss(full: &str, given: &Given) -> Result<Dataset> {
     Ok(data)
 }
 
-fn speaker(full: &str, given: &Given) -> Result<Dataset> {
+fn speaker(full: &str, given: &GeneratorValues) -> Result<Dataset> {
     let (bags, instances, width) = (given.whole("bags"), given.whole("instances"), given.whole("features"));
     let (sounds, seed) = (given.whole("sounds"), given.whole("seed") as u64);
     if instances < bags {
@@ -366,7 +366,7 @@ fn speaker(full: &str, given: &Given) -> Result<Dataset> {
 /// Concepts of each class.
 const CONCEPTS: usize = 4;
 
-fn embeddings(full: &str, given: &Given) -> Result<Dataset> {
+fn embeddings(full: &str, given: &GeneratorValues) -> Result<Dataset> {
     let (bags, instances, width) = (given.whole("bags"), given.whole("instances"), given.whole("features"));
     let seed = given.whole("seed") as u64;
     let concepts = (0..2 * CONCEPTS as u64)

@@ -12,11 +12,11 @@ pub(crate) const WHOLE: u64 = 1 << 53;
 /// Bytes that one row may have.
 pub(crate) const MAX_ROW: usize = 8_000_000;
 
-/// What is wrong and what would do, for whoever knows the place.
-pub(crate) type Fault = (String, Message);
+/// What is wrong and what would be valid; the caller adds the place.
+pub(crate) type ParseProblem = (String, Message);
 
 /// What a parser that does not know its place returns.
-pub(crate) type Parsed<T> = Result<T, Fault>;
+pub(crate) type Parsed<T> = Result<T, ParseProblem>;
 
 /// Something is wrong.
 pub(crate) fn wrong<T>(found: impl Into<String>, remedy: impl Into<Message>) -> Parsed<T> {

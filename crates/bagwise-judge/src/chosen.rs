@@ -7,7 +7,7 @@ use super::record::Record;
 
 /// A parameter that most fits chose from an end of its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OnEdge {
+pub struct AtGridEnd {
     /// The parameter.
     pub name: String,
     /// Fits that chose it at an end.
@@ -16,7 +16,7 @@ pub struct OnEdge {
     pub fits: usize,
 }
 
-impl std::fmt::Display for OnEdge {
+impl std::fmt::Display for AtGridEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} (in {} of {} fits)", self.name, self.edge, self.fits)
     }
@@ -29,7 +29,7 @@ pub fn that_saw_test_bags<'r>(records: impl IntoIterator<Item = &'r Record>) -> 
 }
 
 /// Parameters of one method's records that more than half of the fits chose at an end, by name.
-pub fn often_on_edge<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<OnEdge> {
+pub fn often_at_grid_end<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<AtGridEnd> {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for record in records {
         for name in record.parameters.keys() {
@@ -39,7 +39,7 @@ pub fn often_on_edge<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<O
         }
     }
     let often = counts.into_iter().filter(|(_, (edge, fits))| 2 * edge > *fits);
-    often.map(|(name, (edge, fits))| OnEdge { name: name.into(), edge, fits }).collect()
+    often.map(|(name, (edge, fits))| AtGridEnd { name: name.into(), edge, fits }).collect()
 }
 
 /// Of one method's records the first with the parameters that most fits chose, and how many those are; of equally

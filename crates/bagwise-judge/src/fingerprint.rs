@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use bagwise_core::{Dataset, FeatureKind, Instances, Result, Target, absorb};
 
-struct Print(u64);
+struct FingerprintHasher(u64);
 
-impl Print {
-    fn new(what: &str) -> Print {
-        let mut print = Print(0);
+impl FingerprintHasher {
+    fn new(what: &str) -> FingerprintHasher {
+        let mut print = FingerprintHasher(0);
         print.text(what);
         print
     }
@@ -49,7 +49,7 @@ impl Print {
 /// # Panics
 /// If the value cannot be written as JSON (a map whose keys are not text).
 pub fn fingerprint(value: &impl Serialize) -> String {
-    let mut print = Print::new("json");
+    let mut print = FingerprintHasher::new("json");
     print.text(&serde_json::to_string(value).expect("a configuration is plain data"));
     print.finish()
 }
@@ -57,7 +57,7 @@ pub fn fingerprint(value: &impl Serialize) -> String {
 /// The fingerprint of bags, labels and values alone, however bags, features and classes are called and values are stored: by
 /// it a copy of a data set is known again.
 pub fn content_digest(data: &Dataset) -> Result<String> {
-    let mut print = Print::new("content");
+    let mut print = FingerprintHasher::new("content");
     print.words(data.bags.offsets().iter().map(|&o| o as u64));
     print.word(data.bags.width() as u64);
     // Adding nothing makes a negative zero a zero.
@@ -85,7 +85,7 @@ pub fn content_digest(data: &Dataset) -> Result<String> {
 /// The fingerprint of everything in a data set that a result can depend on: numbers, bags, names, target, groups;
 /// not the name of the data set, nor columns that are only carried along.
 pub fn data_fingerprint(data: &Dataset) -> Result<String> {
-    let mut print = Print::new("data");
+    let mut print = FingerprintHasher::new("data");
     let bags = &data.bags;
     print.words(bags.offsets().iter().map(|&o| o as u64));
     print.texts(bags.ids());

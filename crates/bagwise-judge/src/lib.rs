@@ -19,7 +19,7 @@ mod split;
 mod summary;
 mod threshold;
 
-pub use chosen::{OnEdge, most_chosen, often_on_edge, that_saw_test_bags};
+pub use chosen::{AtGridEnd, most_chosen, often_at_grid_end, that_saw_test_bags};
 pub use differences::{Difference, Influences, LEAST_UNITS, Standing, WIDENING, recommended};
 pub use fingerprint::{content_digest, data_fingerprint, fingerprint};
 pub use intervals::{
@@ -30,7 +30,7 @@ pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
 pub use predictions::{Classified, Predictions};
 pub use protocol::{Protocol, ProtocolName};
 pub use record::{
-    FitOutcome, FitStatus, Key, POOL, RECORD_FORMAT, Reason, Record, RecordFile, Scored, read_records,
+    FitOutcome, FitStatus, Key, POOL, RECORD_FORMAT, Reason, Record, RecordFile, ScoredBags, read_records,
     read_records_checked,
 };
 pub use roster::{BagPrediction, GroundTruth, Truth};

@@ -192,7 +192,7 @@ impl Metric {
         matches!(self, M::Accuracy | M::BalancedAccuracy | M::RocAuc | M::Rmse | M::R2 | M::Spearman)
     }
 
-    /// True for the variants of papers, which are computed only where an experiment asks for one.
+    /// True for variants from papers, which are computed only on request.
     pub fn is_on_request(self) -> bool {
         matches!(self, Metric::KappaPrinted | Metric::AucPrinted | Metric::ErrPercent)
     }

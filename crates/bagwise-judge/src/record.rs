@@ -5,7 +5,7 @@
 //! the run died: it is cut off, and its fit is done again. A power cut may also leave zero bytes where lines had not
 //! reached the disk yet: a line with zeros is passed over, and its fit is done again. Any other line that cannot be read is damage, an
 //! error that names the line. A line of another run (other data, folds, seed, settings: another fingerprint) is an
-//! error too, because mixing them would be wrong silently. So is a line that was edited, where whoever reads knows the bags
+//! error too, because mixing them would give wrong results silently. So is a line that was edited, if the reader knows the bags
 //! and folds ([`GroundTruth::check_record`]). Two processes cannot write to one file.
 //!
 //! Lines reach the disk at least once a second ([`SYNC_EVERY`]), so that a power cut costs the fits of that second.
@@ -68,9 +68,9 @@ impl fmt::Display for Key {
     }
 }
 
-/// What was said of the bags that were judged; lists run over `bags`.
+/// The predictions for the tested bags; all lists are in the order of `bags`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Scored {
+pub struct ScoredBags {
     /// Positions in the data set.
     pub bags: Vec<usize>,
     /// Predicted classes; none for real targets.
@@ -81,11 +81,11 @@ pub struct Scored {
     pub probabilities: Option<Vec<f64>>,
 }
 
-/// Why a bag got its answer, in short: what its most telling instances had to do with the output of one machine.
+/// A short explanation of the prediction for a bag: the largest contributions of instances to the output of one binary model.
 ///
-/// Of two classes, and of real values, there is one machine. Of several classes it is the machine of the predicted class
-/// that speaks least for it: against the rest that is its own machine, of pairs the one against its closest rival. The
-/// keys of the JSON are single letters, because every judged bag of every fit has one of these.
+/// With two classes, and in regression, there is one binary model. With more classes, it is the model that supports the
+/// predicted class least: with one-versus-rest its own model, with pairs the one against its closest rival. The JSON keys are
+/// single letters, because every tested bag of every fit has one of these.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     /// The class on the plus side of the machine and that on the minus side (none: all others); nothing if there is one
@@ -187,9 +187,9 @@ pub struct Record {
     pub parameters: BTreeMap<String, Value>,
     /// Number of training bags.
     pub trained: usize,
-    /// What was said of the judged bags; empty if the fit failed.
-    pub scored: Scored,
-    /// Why each judged bag got its answer, by the model that gave it; empty if the method cannot tell, under `best-on-cv`,
+    /// The predictions for the tested bags; empty if the fit failed.
+    pub scored: ScoredBags,
+    /// An explanation for each tested bag, by the model that predicted it; empty if the method cannot explain, with `best-on-cv`,
     /// which keeps no models, and in records older than this field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,

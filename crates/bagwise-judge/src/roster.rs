@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::data_fingerprint;
 use super::metrics::Metric;
 use super::predictions::{Classified, Predictions};
-use super::record::{Record, Scored};
+use super::record::{Record, ScoredBags};
 use super::split::FoldPlan;
 use bagwise_core::{Dataset, Error, Mat, Result, Target};
 
@@ -42,7 +42,7 @@ pub struct GroundTruth {
     pub groups: Option<Vec<String>>,
 }
 
-/// What a method said of one bag.
+/// The prediction of a method for one bag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BagPrediction {
     /// The predicted class; none for real values.
@@ -97,7 +97,7 @@ impl GroundTruth {
         })
     }
 
-    /// Refuses a roster, read from a file, whose lists do not fit each other.
+    /// Returns an error if the lists, read from a file, are inconsistent.
     pub fn check(&self) -> Result<()> {
         let bags = self.bags.len();
         let refuse = |what: String| Err(Error::Invalid(what));
@@ -185,8 +185,8 @@ impl GroundTruth {
         Some(groups.iter().map(|name| code[name.as_str()]).collect())
     }
 
-    /// What a method said of some bags beside the truth.
-    pub fn predictions(&self, scored: &Scored) -> Result<Predictions> {
+    /// The predictions of a method for some bags, with their true labels.
+    pub fn predictions(&self, scored: &ScoredBags) -> Result<Predictions> {
         if let Some(bag) = scored.bags.iter().find(|&&b| b >= self.bags.len()) {
             return Err(Error::Invalid(format!(
                 "a record scores bag {bag}, but {} has {} bags; the record belongs to other data",
@@ -218,8 +218,8 @@ impl GroundTruth {
 }
 
 impl GroundTruth {
-    /// What was said of the bag in a row of a record that fits this roster ([`GroundTruth::predictions`] checks that).
-    pub fn answer(&self, scored: &Scored, row: usize) -> BagPrediction {
+    /// The prediction in a row of a record that matches this data set ([`GroundTruth::predictions`] checks that).
+    pub fn prediction(&self, scored: &ScoredBags, row: usize) -> BagPrediction {
         let label = scored.labels.as_ref().map(|l| l[row]);
         let cell = |values: &[f64]| {
             let width = values.len() / scored.bags.len();

@@ -51,7 +51,7 @@ pub enum Splits {
 
 const NAMES: [&str; 6] = ["kfold", "loo", "half", "curve", "given", "train-test"];
 
-/// Shares of the training bags along a learning curve: so many tenths.
+/// Shares of the training bags along a learning curve: this many tenths.
 pub const SHARES: usize = 10;
 
 impl fmt::Display for Splits {

@@ -18,7 +18,7 @@ use super::metrics::Metric;
 use super::predictions::Predictions;
 use super::protocol::ProtocolName;
 use super::quantity::Quantity;
-use super::record::{FitStatus, Record, Scored};
+use super::record::{FitStatus, Record, ScoredBags};
 use super::roster::{BagPrediction, GroundTruth, Truth};
 use bagwise_core::{Error, Result};
 
@@ -73,7 +73,7 @@ pub struct MethodSummary {
     pub limited: usize,
     /// Time of all its fits, inner ones too.
     pub seconds: f64,
-    /// The metrics, in the order asked for.
+    /// The metrics, in the requested order.
     pub metrics: Vec<MetricSummary>,
 }
 
@@ -118,7 +118,7 @@ pub fn pooled(records: &[Record], roster: &GroundTruth, method: &str) -> Result<
     pool(&of_method(records, roster, method)?, roster, fold_count(&judged(records, roster)?))
 }
 
-/// Folds of a repeat, as far as the records of all methods tell.
+/// The number of folds of a repeat, from the records of all methods.
 fn fold_count(all: &BTreeMap<&str, BTreeMap<(usize, usize), &Record>>) -> usize {
     all.values().flat_map(|own| own.keys()).map(|&(_, fold)| fold + 1).max().unwrap_or(0)
 }
@@ -154,9 +154,9 @@ fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &GroundTruth, count: us
 }
 
 /// Several folds' scores as one; probabilities only if all have them.
-fn joined<'r>(parts: impl Iterator<Item = &'r Scored> + Clone) -> Scored {
+fn joined<'r>(parts: impl Iterator<Item = &'r ScoredBags> + Clone) -> ScoredBags {
     let filled = parts.filter(|s| !s.bags.is_empty());
-    Scored {
+    ScoredBags {
         bags: filled.clone().flat_map(|s| s.bags.iter().copied()).collect(),
         labels: filled.clone().map(|s| s.labels.as_deref()).collect::<Option<Vec<_>>>().map(|l| l.concat()),
         scores: filled.clone().flat_map(|s| s.scores.iter().copied()).collect(),
@@ -408,7 +408,7 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
             // Checks that the record fits the roster.
             roster.predictions(s)?;
             for (i, &bag) in s.bags.iter().enumerate() {
-                let BagPrediction { label, score, probability } = roster.answer(s, i);
+                let BagPrediction { label, score, probability } = roster.prediction(s, i);
                 let (truth, label) = match &roster.truth {
                     Truth::Values(values) => (values[bag].to_string(), score.to_string()),
                     Truth::Classes { codes, names } => (

@@ -43,7 +43,7 @@ pub enum Threshold {
 pub struct Chosen {
     /// Scores of at least this are positive.
     pub threshold: f64,
-    /// Whether the share asked for was reached; true if none was.
+    /// Whether the required share was reached; true if there is no requirement.
     pub met: bool,
     /// Recall reached.
     pub recall: Option<f64>,

@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::door::exception;
+use crate::runtime::exception;
 
 /// Bags that have been checked. `python/bagwise/_bags.py` wraps them for users.
 #[pyclass(name = "Bags", module = "bagwise._native", frozen)]

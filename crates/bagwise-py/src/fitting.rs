@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::bags::{NativeBags, matrix, sparse};
-use crate::door::{RunConfig, enter, exception};
+use crate::runtime::{RunConfig, exception, run};
 
 /// How methods learn: a dictionary with these keys.
 #[derive(FromPyObject)]
@@ -39,7 +39,7 @@ pub(crate) struct Learning {
 }
 
 impl Learning {
-    /// What is said of every method.
+    /// Options that hold for every method.
     fn each(&self, name: &str) -> bagwise::Result<MethodConfig> {
         let mut config = MethodConfig::new(name).balanced(self.balanced).fill_missing(self.impute);
         if let Some(scale) = &self.scale {
@@ -106,7 +106,7 @@ pub(crate) fn dataset(
 
 /// Learns from all bags, for use. `note` is JSON that is kept with the model.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, weights, inner, learning, around, note))]
+#[pyo3(signature = (bags, y, classes, groups, weights, inner, learning, config, note))]
 pub(crate) fn fit(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
@@ -116,13 +116,13 @@ pub(crate) fn fit(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     inner: usize,
     learning: Learning,
-    around: RunConfig,
+    config: RunConfig,
     note: &str,
 ) -> PyResult<Model> {
     let note = serde_json::from_str(note).map_err(|e| exception(Error::Invalid(format!("the note: {e}"))))?;
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     let weights: Option<Vec<f64>> = weights.map(|w| w.as_array().to_vec());
-    let mut trained = enter(py, &around, move |ctx| {
+    let mut trained = run(py, &config, move |ctx| {
         let fit = bagwise::fit(&data).method(learning.config()?).inner(inner);
         let fit = fit.probabilities(learning.probabilities).conformal(learning.conformal);
         let fit =
@@ -212,7 +212,7 @@ impl Model {
             .map_err(|e| exception(Error::Invalid(format!("the model's header: {e}"))))
     }
 
-    /// What each machine tells apart, in words.
+    /// The two sides of each binary model, as text.
     fn machines(&self) -> Vec<String> {
         if let ([first, second], true) = (self.trained.header.classes.as_slice(), self.turned()) {
             return vec![format!("{second} vs {first}")];
@@ -220,15 +220,15 @@ impl Model {
         (0..self.trained.header.tasks.len()).map(|k| self.trained.machine_name(k)).collect()
     }
 
-    /// What the model says of bags.
+    /// The predictions of the model for these bags.
     fn answer<'py>(
         &self,
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
-        around: RunConfig,
+        config: RunConfig,
     ) -> PyResult<Answers<'py>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
-        let said = enter(py, &around, move |ctx| trained.predict_with(&bags, ctx))?;
+        let said = run(py, &config, move |ctx| trained.predict_with(&bags, ctx))?;
         let header = &self.trained.header;
         let classes = header.classes.len();
         let scores: Vec<Vec<f64>> = match header.tasks.as_slice() {
@@ -253,10 +253,10 @@ impl Model {
         &self,
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
-        around: RunConfig,
+        config: RunConfig,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
-        let map = enter(py, &around, move |ctx| trained.map(&bags, ctx))?;
+        let map = run(py, &config, move |ctx| trained.map(&bags, ctx))?;
         sparse(py, &map)
     }
 
@@ -267,10 +267,10 @@ impl Model {
         bags: &Bound<'py, NativeBags>,
         coverage: f64,
         per_class: bool,
-        around: RunConfig,
+        config: RunConfig,
     ) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
-        let sets = enter(py, &around, move |ctx| trained.predict_sets(&bags, coverage, per_class, ctx))?;
+        let sets = run(py, &config, move |ctx| trained.predict_sets(&bags, coverage, per_class, ctx))?;
         PyArray2::from_vec2(py, &sets).map_err(|e| exception(Error::Invalid(e.to_string())))
     }
 
@@ -280,10 +280,10 @@ impl Model {
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
         coverage: f64,
-        around: RunConfig,
+        config: RunConfig,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
-        let found = enter(py, &around, move |ctx| trained.predict_intervals(&bags, coverage, ctx))?;
+        let found = run(py, &config, move |ctx| trained.predict_intervals(&bags, coverage, ctx))?;
         let rows: Vec<Vec<f64>> = found.into_iter().map(|(low, high)| vec![low, high]).collect();
         matrix(py, &Mat::from_rows(&rows))
     }
@@ -298,10 +298,10 @@ impl Model {
         &self,
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
-        around: RunConfig,
+        config: RunConfig,
     ) -> PyResult<Vec<(String, Reason<'py>, Option<f64>)>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
-        let said = enter(py, &around, move |ctx| trained.explain_predictions(&bags, ctx))?;
+        let said = run(py, &config, move |ctx| trained.explain_predictions(&bags, ctx))?;
         let sign = if self.turned() { -1.0 } else { 1.0 };
         let signed =
             |values: Vec<f64>| PyArray1::from_vec(py, values.into_iter().map(|v| sign * v).collect());
@@ -325,10 +325,10 @@ impl Model {
         &self,
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
-        around: RunConfig,
+        config: RunConfig,
     ) -> PyResult<Vec<Vec<Reason<'py>>>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
-        let said = enter(py, &around, move |ctx| trained.explain_with(&bags, ctx))?;
+        let said = run(py, &config, move |ctx| trained.explain_with(&bags, ctx))?;
         let sign = if self.turned() { -1.0 } else { 1.0 };
         let signed =
             |values: Vec<f64>| PyArray1::from_vec(py, values.into_iter().map(|v| sign * v).collect());

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bags::NativeBags;
-use crate::door::{RunConfig, enter, exception};
 use crate::fitting::{Learning, dataset};
+use crate::runtime::{RunConfig, exception, run};
 
 /// How methods are judged: a dictionary with these keys.
 #[derive(FromPyObject)]
@@ -47,7 +47,7 @@ pub(crate) struct Judging {
 type OutsideRow = (usize, usize, usize, Option<String>, Vec<f64>, Vec<f64>);
 
 impl Judging {
-    /// Everything that was asked, for the library.
+    /// All options, in the form that the library takes.
     fn evaluate<'a>(
         &self,
         data: &'a Dataset,
@@ -92,7 +92,7 @@ impl Judging {
 
 /// Everything a table or a report is made of.
 #[derive(Serialize, Deserialize)]
-struct Judged {
+struct RunSummary {
     /// The metric that methods were chosen by.
     metric: Metric,
     optimistic: bool,
@@ -123,7 +123,7 @@ struct Judged {
 
 /// For each repeat and fold the bags that train and those that are tested.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, learning, judging, around))]
+#[pyo3(signature = (bags, y, classes, groups, learning, judging, config))]
 pub(crate) fn folds(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
@@ -132,17 +132,17 @@ pub(crate) fn folds(
     groups: Option<Vec<String>>,
     learning: Learning,
     judging: Judging,
-    around: RunConfig,
+    config: RunConfig,
 ) -> PyResult<Vec<Vec<(Vec<usize>, Vec<usize>)>>> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
-    let plan = enter(py, &around, move |ctx| judging.evaluate(&data, &learning, ctx)?.fold_plan())?;
+    let plan = run(py, &config, move |ctx| judging.evaluate(&data, &learning, ctx)?.fold_plan())?;
     let pair = |fold: bagwise::judge::Fold| (fold.train, fold.test);
     Ok(plan.repeats.into_iter().map(|folds| folds.into_iter().map(pair).collect()).collect())
 }
 
 /// Runs an evaluation, which the user called by `command`; JSON.
 #[pyfunction]
-#[pyo3(signature = (bags, y, classes, groups, learning, judging, around, command))]
+#[pyo3(signature = (bags, y, classes, groups, learning, judging, config, command))]
 pub(crate) fn evaluate(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
@@ -151,11 +151,11 @@ pub(crate) fn evaluate(
     groups: Option<Vec<String>>,
     learning: Learning,
     judging: Judging,
-    around: RunConfig,
+    config: RunConfig,
     command: String,
 ) -> PyResult<String> {
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
-    enter(py, &around, move |ctx| {
+    run(py, &config, move |ctx| {
         let mut context = Context::default();
         let watch = |event: &Event<'_>| {
             match event {
@@ -198,7 +198,7 @@ pub(crate) fn evaluate(
                 names.join(", ")
             ));
         }
-        to_json(&Judged {
+        to_json(&RunSummary {
             warnings,
             plan: found.time,
             metric: found.plan.metric,
@@ -221,7 +221,7 @@ pub(crate) fn evaluate(
 #[pyfunction]
 pub(crate) fn report(judged: &str, title: Option<String>, hide_ids: bool) -> PyResult<String> {
     let page = || {
-        let judged: Judged = from_json(judged)?;
+        let judged: RunSummary = from_json(judged)?;
         let comparison = LoadedRun::new(judged.records, judged.roster, judged.context)?;
         render(&[comparison], &ReportOptions { hide_ids, title })
     };

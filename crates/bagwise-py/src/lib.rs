@@ -1,13 +1,13 @@
 //! bagwise for Python: conversions and nothing else. What users see is in `python/bagwise`; the core knows nothing of
 //! Python.
 //!
-//! `door` is the only way to a computation: it lets other Python threads run, reacts to Ctrl-C and turns every error
-//! into one kind of exception. `bags`, `fitting`, `judging` and `tables` convert what goes in and comes out.
+//! `runtime` runs every computation: it lets other Python threads run, reacts to Ctrl-C and turns errors into exceptions.
+//! `bags`, `fitting`, `judging` and `tables` convert arguments and results.
 
 mod bags;
-mod door;
 mod fitting;
 mod judging;
+mod runtime;
 mod tables;
 
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What is read, written or asked for without learning: files, Gram matrices, the registry of methods.
+//! Functions that do not train: reading and writing files, Gram matrices, the registry of methods.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::bags::{NativeBags, matrix};
-use crate::door::{RunConfig, argument, enter, exception};
 use crate::fitting::{Learning, dataset};
+use crate::runtime::{RunConfig, argument, exception, run};
 
 /// The Gram matrix of one method at one point.
 #[pyfunction]
-#[pyo3(signature = (bags, against, learning, around))]
+#[pyo3(signature = (bags, against, learning, config))]
 pub(crate) fn gram<'py>(
     py: Python<'py>,
     bags: &Bound<'py, NativeBags>,
     against: Option<&Bound<'py, NativeBags>>,
     learning: Learning,
-    around: RunConfig,
+    config: RunConfig,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let rows = Arc::clone(&bags.get().bags);
     let columns = against.map(|a| Arc::clone(&a.get().bags));
-    let gram = enter(py, &around, move |ctx| {
+    let gram = run(py, &config, move |ctx| {
         let setup = learning.config()?.single(None)?;
         bagwise::gram(
             setup.method,
@@ -49,15 +49,15 @@ pub(crate) fn cautions(
     y: PyReadonlyArray1<'_, f64>,
     classes: Option<Vec<String>>,
     optimize: Option<&str>,
-    around: RunConfig,
+    config: RunConfig,
 ) -> PyResult<Vec<String>> {
     let data = dataset(bags.get(), &y, classes, None).map_err(exception)?;
     let metric = optimize.map(str::parse).transpose().map_err(exception)?;
-    let found = enter(py, &around, move |_| bagwise::inspect::cautions(&data, metric))?;
+    let found = run(py, &config, move |_| bagwise::inspect::cautions(&data, metric))?;
     Ok(found.iter().map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument))).collect())
 }
 
-/// What is asked of labels that are so many different whole numbers, if anything is.
+/// The question to the user if labels with this many different integers are ambiguous.
 #[pyfunction]
 pub(crate) fn undecided(distinct: usize, bags: usize) -> Option<String> {
     may_be_measurements(distinct, bags).then(|| question(distinct, bags))
@@ -119,7 +119,7 @@ impl Reading {
             missing_values: self.missing_values.clone(),
             task: self.task.parse()?,
             allow_missing: self.missing,
-            // Data without labels can be read; what learns from them asks for labels.
+            // Data without labels can be read; training checks that there are labels.
             unlabelled: true,
             features: self.features.clone(),
             labels: self.labels.clone(),
@@ -149,9 +149,9 @@ type Read = (
 
 /// Reads a file, a folder, a built-in name or a generator.
 #[pyfunction]
-pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, around: RunConfig) -> PyResult<Read> {
-    let options = reading.options(around.seed).map_err(exception)?;
-    let data: Dataset = enter(py, &around, move |_| bagwise::io::read(&name, &options))?;
+pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, config: RunConfig) -> PyResult<Read> {
+    let options = reading.options(config.seed).map_err(exception)?;
+    let data: Dataset = run(py, &config, move |_| bagwise::io::read(&name, &options))?;
     let of = |codes: &[u32], names: &[String]| codes.iter().map(|&c| names[c as usize].clone()).collect();
     let (labels, values) = match &data.target {
         None => (None, None),

@@ -9,7 +9,7 @@ use crate::forest::{ForestPlot, ForestRow};
 use crate::markup::{Markup, count, fixed, listed};
 use crate::plot::{Figure, figure};
 use crate::results::{capital, digits, heading};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 /// The views of external validation among all.
@@ -207,10 +207,15 @@ fn listing(page: &mut Markup, cohorts: &[&View<'_>]) {
         (String::new(), cells)
     });
     let caption = "External cohorts, one row each";
-    table(page, Look { caption, sortable: true, class: "many", ..Look::default() }, &columns, rows.collect());
+    table(
+        page,
+        TableOptions { caption, sortable: true, class: "many", ..TableOptions::default() },
+        &columns,
+        rows.collect(),
+    );
 }
 
-/// Probabilities beside what happened.
+/// Predicted probabilities and observed frequencies.
 struct Calibrated {
     probability: f64,
     share: f64,

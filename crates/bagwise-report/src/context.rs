@@ -55,7 +55,7 @@ pub struct Context {
     pub gram: Option<GramPicture>,
     /// The saved model that was judged, if one was.
     pub model: Option<ModelSource>,
-    /// How often its sets or intervals hold the truth, by the coverage that was asked for; empty if it gives none.
+    /// How often its sets or intervals contain the true value, for each requested coverage; empty if it has none.
     pub coverage: Vec<CoverageSummary>,
     /// What was left out of this file, and why.
     pub notes: Vec<String>,
@@ -85,13 +85,13 @@ pub struct ModelSource {
     pub saw_these_bags: bool,
 }
 
-/// What came of one coverage that was asked for.
+/// The observed result for one requested coverage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CoverageSummary {
-    /// The coverage that was asked for.
+    /// The requested coverage.
     pub coverage: f64,
-    /// The share of bags whose truth was held; with groups, the mean of the shares of groups.
+    /// The fraction of bags whose set or interval contains the true value; with groups, the mean over groups.
     pub held: f64,
     /// Its interval, for the luck of the bags or groups.
     pub interval: Option<(f64, f64)>,

@@ -20,7 +20,7 @@ pub(crate) struct Explained<'r> {
     pub(crate) fold: usize,
     /// Why.
     pub(crate) reason: &'r Reason,
-    /// What the machine tells apart, plus side first; nothing for real values.
+    /// The two sides of the binary model, positive first; `None` for regression.
     pub(crate) sides: Option<(&'r str, &'r str)>,
     right: Option<u32>,
     sure: f64,
@@ -47,7 +47,7 @@ fn by_method<'r>(records: &'r [Record], roster: &'r GroundTruth, method: &str) -
         // A reason without an instance is that of a constant, which has none.
         for (i, reason) in record.reasons.iter().enumerate().filter(|(_, r)| !r.parts.is_empty()) {
             let bag = record.scored.bags[i];
-            let answer = roster.answer(&record.scored, i);
+            let answer = roster.prediction(&record.scored, i);
             let truth = match &roster.truth {
                 Truth::Classes { codes, .. } => Some(codes[bag]),
                 Truth::Values(_) => None,
@@ -81,7 +81,7 @@ fn by_method<'r>(records: &'r [Record], roster: &'r GroundTruth, method: &str) -
     all
 }
 
-/// What a machine tells apart: what its reason says, or the two classes there are.
+/// The two sides of a binary model: those in its reason, or the two classes of the data.
 fn sides<'r>(roster: &'r GroundTruth, reason: &Reason) -> Option<(&'r str, &'r str)> {
     let Truth::Classes { names, .. } = &roster.truth else { return None };
     let (plus, minus) = match (reason.machine, roster.positive) {

@@ -51,13 +51,13 @@ impl Context {
         self.seconds = Some(evaluation.elapsed.as_secs_f64());
         self.kept = kept(data, records, roster, verdict);
         self = self.took_part(verdict);
-        // Of a run whose time was up there is no picture: it would take more of what there is none of.
+        // A run that ran out of time has no picture, because that would take more time.
         let winner = candidates.iter().find(|c| c.name == verdict.best().method);
         if let Some(winner) = winner.filter(|_| evaluation.incomplete.is_empty()) {
             match picture(data, winner, records, ctx) {
                 Ok(picture) => self.gram = picture,
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
-                // What is only an extra must not spoil a run.
+                // The run must not fail because of an optional extra.
                 Err(e) => self.notes.push(format!("The kernel matrix could not be shown: {e}.")),
             }
         }

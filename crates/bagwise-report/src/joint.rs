@@ -8,7 +8,7 @@ use bagwise::{Error, Result};
 use serde::Serialize;
 
 use crate::load::LoadedRun;
-use crate::overview::{Overview, Together};
+use crate::overview::{Overview, OverviewOutcome};
 use crate::page::verdicts;
 
 /// Several runs, side by side and together.
@@ -90,7 +90,7 @@ pub struct JointMethod {
     pub holm_p: Option<f64>,
     /// The same, adjusted for the number of methods.
     pub holm_adjusted: Option<f64>,
-    /// Whether Holm's procedure tells it from the best.
+    /// Whether it differs from the best by Holm's procedure.
     pub told_from_best: Option<bool>,
     /// Wilcoxon's test against the best.
     pub wilcoxon: Option<Wilcoxon>,
@@ -107,8 +107,8 @@ pub fn joint(runs: &[LoadedRun]) -> Result<Joint> {
         return Ok(Joint { runs: each, together: None, sentence: only.sentence() });
     }
     Ok(match Overview::of(runs, &verdicts)? {
-        Together::Apart(why) => Joint { runs: each, together: None, sentence: why },
-        Together::Ranked(overview) => {
+        OverviewOutcome::Apart(why) => Joint { runs: each, together: None, sentence: why },
+        OverviewOutcome::Ranked(overview) => {
             Joint { runs: each, together: Some(ranked(&overview)), sentence: overview.sentence() }
         }
     })

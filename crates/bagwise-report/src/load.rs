@@ -41,7 +41,7 @@ impl LoadedRun {
         require_regular(&file)?;
         let truth = folder.join(ROSTER);
         if !truth.exists() {
-            // Most likely the file is none of records, which says more than what is missing beside it.
+            // Most likely this is not a file of records; that is a more useful message than a missing second file.
             read_records(&file)?;
         }
         let roster: GroundTruth = json(&truth)?;
@@ -132,7 +132,7 @@ impl Context {
     }
 }
 
-/// Bytes that a file beside the records may have: a name and a few numbers for each bag and fold.
+/// The maximum size of the other files of a run: a name and a few numbers for each bag and fold.
 const MOST: u64 = 1_000_000_000;
 
 const AS_WRITTEN: &str = "use the files as bagwise wrote them, or run the comparison again";

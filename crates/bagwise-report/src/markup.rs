@@ -72,7 +72,7 @@ impl Markup {
     }
 }
 
-/// A number with so many digits behind the point; what rounds to nothing has no sign.
+/// A number with this many decimals; what rounds to 0 has no sign.
 pub(crate) fn fixed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     let nothing = text.starts_with('-') && text.bytes().all(|b| b"-0.".contains(&b));

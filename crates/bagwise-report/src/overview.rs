@@ -14,7 +14,7 @@ use crate::load::LoadedRun;
 use crate::markup::{Markup, chance, count, fixed, listed};
 use crate::plot::{Figure, figure, label, line};
 use crate::results::{digits, heading};
-use crate::table::{Look, TableCell, numbers, table, table_with_foot, words};
+use crate::table::{TableCell, TableOptions, numbers, table, table_with_foot, words};
 use crate::view::View;
 
 /// Tests over fewer data sets cannot find anything.
@@ -34,7 +34,7 @@ pub(crate) struct Overview {
 }
 
 /// What several runs come to.
-pub(crate) enum Together {
+pub(crate) enum OverviewOutcome {
     /// Several data sets are judged by the same metric and share two methods.
     Ranked(Overview),
     /// They are not or do not: why, as a sentence.
@@ -53,7 +53,7 @@ fn same_data(again: &[(String, String)]) -> String {
 
 impl Overview {
     /// The ranks, or why there are none.
-    pub(crate) fn of(runs: &[LoadedRun], verdicts: &[Verdict]) -> Result<Together> {
+    pub(crate) fn of(runs: &[LoadedRun], verdicts: &[Verdict]) -> Result<OverviewOutcome> {
         let first_of = |i: usize| {
             let same = |r: &LoadedRun| !r.is_external() && r.roster.fingerprint == runs[i].roster.fingerprint;
             runs.iter().position(same).unwrap_or(i)
@@ -67,11 +67,11 @@ impl Overview {
         let [first, _, ..] = verdicts.as_slice() else {
             let why = "All runs use the same data, so there are no average ranks. Use compare to compare methods on \
                        the same folds.";
-            return Ok(Together::Apart(why.into()));
+            return Ok(OverviewOutcome::Apart(why.into()));
         };
         let metric = first.metric;
         if let Some(other) = verdicts.iter().find(|v| v.metric != metric) {
-            return Ok(Together::Apart(format!(
+            return Ok(OverviewOutcome::Apart(format!(
                 "There are no average ranks: {} uses the metric {}, {} uses {}.{}",
                 first.data,
                 heading(metric),
@@ -92,7 +92,7 @@ impl Overview {
         let (methods, left_out): (Vec<String>, Vec<String>) =
             all.into_iter().partition(|m| verdicts.iter().all(|v| value(v, m).is_some()));
         if methods.len() < 2 {
-            return Ok(Together::Apart(format!(
+            return Ok(OverviewOutcome::Apart(format!(
                 "There are no average ranks: fewer than two methods have a value on every data set.{}",
                 same_data(&again)
             )));
@@ -101,7 +101,7 @@ impl Overview {
         let names = verdicts.iter().map(|v| v.data.clone()).collect();
         let ranks = RankTable::new(methods, names, rows, metric.info().larger)?;
         let level = first.level;
-        Ok(Together::Ranked(Overview { metric, level, ranks, left_out, counted, again }))
+        Ok(OverviewOutcome::Ranked(Overview { metric, level, ranks, left_out, counted, again }))
     }
 
     pub(crate) fn enough(&self) -> bool {
@@ -241,7 +241,8 @@ impl Overview {
         };
         let rank = |m: usize| TableCell::number(Some(self.ranks.average[m]), 2);
         let caption = format!("{} of methods on data sets, methods by average rank", heading(self.metric));
-        let look = Look { caption: &caption, sortable: true, class: "wide", ..Look::default() };
+        let look =
+            TableOptions { caption: &caption, sortable: true, class: "wide", ..TableOptions::default() };
         if order.len() > sets.len() {
             let mut columns = vec![words("method"), numbers("average rank")];
             columns.extend(sets.iter().map(|view| numbers(&view.verdict.data)));
@@ -341,7 +342,12 @@ impl Overview {
         });
         let caption = format!("Every method against {control}");
         page.leaf("h3", &[("class", "part")], &caption);
-        table(page, Look { caption: &caption, sortable: true, ..Look::default() }, &columns, rows.collect());
+        table(
+            page,
+            TableOptions { caption: &caption, sortable: true, ..TableOptions::default() },
+            &columns,
+            rows.collect(),
+        );
     }
 
     /// Average ranks on a line, methods that Nemenyi's test does not tell apart joined by bars.

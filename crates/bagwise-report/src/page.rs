@@ -7,7 +7,7 @@ use bagwise::{Error, Result};
 use crate::audit::{date, model_card, provenance};
 use crate::load::LoadedRun;
 use crate::markup::{Markup, count, listed};
-use crate::overview::{Overview, Together};
+use crate::overview::{Overview, OverviewOutcome};
 use crate::paper::Paper;
 use crate::view::View;
 use crate::warnings::{self, warnings};
@@ -49,7 +49,7 @@ fn draw(runs: &[LoadedRun], options: &ReportOptions, paper: Option<&Paper>) -> R
     }
     // Over several data sets colours go by average rank.
     let overview = Overview::of(runs, &verdicts)?;
-    if let Together::Ranked(overview) = &overview {
+    if let OverviewOutcome::Ranked(overview) = &overview {
         let ranked = overview.methods();
         colours.retain(|m| !ranked.contains(m));
         colours = ranked.into_iter().chain(colours).collect();
@@ -208,7 +208,7 @@ fn head(page: &mut Markup, title: &str) {
     });
 }
 
-fn body(page: &mut Markup, views: &[View<'_>], overview: &Together) {
+fn body(page: &mut Markup, views: &[View<'_>], overview: &OverviewOutcome) {
     if let [view] = views {
         page.leaf("p", &[("class", "verdict")], &spoken(&view.verdict));
         data_set(page, view);
@@ -216,10 +216,10 @@ fn body(page: &mut Markup, views: &[View<'_>], overview: &Together) {
     }
     let own: Vec<&View<'_>> = views.iter().filter(|v| !v.run.is_external()).collect();
     let mut sentence = match (overview, own.as_slice()) {
-        (Together::Ranked(overview), _) => overview.sentence(),
+        (OverviewOutcome::Ranked(overview), _) => overview.sentence(),
         (_, []) => String::new(),
         (_, [one]) => spoken(&one.verdict),
-        (Together::Apart(why), several) => {
+        (OverviewOutcome::Apart(why), several) => {
             let names: Vec<&str> = several.iter().map(|v| v.verdict.data.as_str()).collect();
             format!("Data sets one by one: {}. {why}", listed(&names))
         }
@@ -230,7 +230,7 @@ fn body(page: &mut Markup, views: &[View<'_>], overview: &Together) {
     }
     page.leaf("p", &[("class", "verdict")], &format!("{sentence}{}", too_good(views)));
     warnings::write(page, &warnings::severe_of_all(views));
-    if let Together::Ranked(overview) = overview {
+    if let OverviewOutcome::Ranked(overview) = overview {
         overview.write(page, views);
     }
     cohorts::write(page, views);

@@ -33,7 +33,7 @@ impl AxisScale {
         self.to.0 + share.clamp(0.0, 1.0) * (self.to.1 - self.to.0)
     }
 
-    /// Round values along the scale, about so many.
+    /// Round values along the scale, about this many.
     pub(crate) fn ticks(&self, about: usize) -> Vec<f64> {
         let (low, high) = self.from;
         if self.log {

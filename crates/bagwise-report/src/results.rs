@@ -8,7 +8,7 @@ use bagwise::judge::{Difference, MethodSummary, Metric, Standing, Truth};
 
 use crate::markup::{Markup, count, duration, fixed, place};
 use crate::plot::AxisScale;
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 /// Digits of a metric: errors of real values have any size.
@@ -110,7 +110,8 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         true => format!("Methods on {}, best first by {}", v.data, heading(first)),
         false => format!("{} on {}, evaluated by {}", view.winner(), v.data, heading(first)),
     };
-    let look = Look { caption: &caption, sortable: true, class: "results", ..Look::default() };
+    let look =
+        TableOptions { caption: &caption, sortable: true, class: "results", ..TableOptions::default() };
     table(page, look, &columns, rows.collect());
     all_metrics(page, view);
 }
@@ -184,7 +185,7 @@ fn interval(line: &MethodSummary, scale: &AxisScale, colour: &str, digits: usize
 fn all_metrics(page: &mut Markup, view: &View<'_>) {
     let v = &view.verdict;
     let caption = format!("All metrics on {}", v.data);
-    let look = Look { caption: &caption, sortable: true, ..Look::default() };
+    let look = TableOptions { caption: &caption, sortable: true, ..TableOptions::default() };
     page.tag("details", &[], |page| {
         if !view.alone {
             page.leaf("summary", &[], "All metrics");
@@ -194,7 +195,7 @@ fn all_metrics(page: &mut Markup, view: &View<'_>) {
                 let means = line.metrics.iter().map(|m| TableCell::number(m.mean, digits(m.metric)));
                 (String::new(), std::iter::once(TableCell::text(&line.method)).chain(means).collect())
             });
-            return table(page, Look { class: "many", ..look }, &columns, rows.collect());
+            return table(page, TableOptions { class: "many", ..look }, &columns, rows.collect());
         }
         page.leaf("summary", &[], "All metrics, with intervals and spread over repeats");
         let mut columns =
@@ -261,7 +262,12 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
             (String::new(), cells)
         });
         let caption = format!("Predictions of {} by class", view.winner());
-        table(page, Look { caption: &caption, class: "matrix", ..Look::default() }, &columns, rows.collect());
+        table(
+            page,
+            TableOptions { caption: &caption, class: "matrix", ..TableOptions::default() },
+            &columns,
+            rows.collect(),
+        );
         if view.roster().positive.is_some() && view.verdict.table.len() > 1 {
             page.tag("details", &[], |page| {
                 page.leaf("summary", &[], "The same for all methods");
@@ -281,7 +287,12 @@ pub(crate) fn confusion(page: &mut Markup, view: &View<'_>) {
                     ))
                 });
                 let caption = "Correct and wrong predictions by method";
-                table(page, Look { caption, sortable: true, ..Look::default() }, &columns, rows.collect());
+                table(
+                    page,
+                    TableOptions { caption, sortable: true, ..TableOptions::default() },
+                    &columns,
+                    rows.collect(),
+                );
             });
         }
     });
@@ -453,7 +464,8 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
             }
             (String::new(), cells)
         });
-        let look = Look { caption: &title, sortable: true, filter: Some("bags"), ..Look::default() };
+        let look =
+            TableOptions { caption: &title, sortable: true, filter: Some("bags"), ..TableOptions::default() };
         table(page, look, &columns, rows.collect());
         if list.len() > PRINTED {
             let note =

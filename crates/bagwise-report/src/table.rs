@@ -93,7 +93,7 @@ fn short(value: f64) -> String {
 
 /// How a table behaves.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Look<'a> {
+pub(crate) struct TableOptions<'a> {
     /// What the table shows, for those who do not see it.
     pub(crate) caption: &'a str,
     /// A script may sort it.
@@ -107,7 +107,7 @@ pub(crate) struct Look<'a> {
 /// Writes a table; `rows` carry the classes of their lines.
 pub(crate) fn table(
     page: &mut Markup,
-    look: Look<'_>,
+    look: TableOptions<'_>,
     columns: &[TableColumn],
     rows: Vec<(String, Vec<TableCell>)>,
 ) {
@@ -117,7 +117,7 @@ pub(crate) fn table(
 /// The same with lines that stay below whatever the order.
 pub(crate) fn table_with_foot(
     page: &mut Markup,
-    look: Look<'_>,
+    look: TableOptions<'_>,
     columns: &[TableColumn],
     rows: Vec<(String, Vec<TableCell>)>,
     foot: Vec<Vec<TableCell>>,

@@ -9,7 +9,7 @@ use bagwise::run::Verdict;
 
 use crate::load::LoadedRun;
 
-/// What a method said of a bag in a repeat.
+/// The prediction of a method for a bag in a repeat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JudgedBag {
     pub(crate) bag: usize,
@@ -169,7 +169,7 @@ fn answers(records: &[Record], roster: &GroundTruth, method: &str) -> Result<Vec
         let s = &record.scored;
         roster.predictions(s)?;
         for (i, &bag) in s.bags.iter().enumerate() {
-            all.push(JudgedBag { bag, repeat, fold, answer: roster.answer(s, i) });
+            all.push(JudgedBag { bag, repeat, fold, answer: roster.prediction(s, i) });
         }
     }
     Ok(all)

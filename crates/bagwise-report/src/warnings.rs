@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bagwise::BASELINE;
-use bagwise::judge::{FitStatus, often_on_edge};
+use bagwise::judge::{FitStatus, often_at_grid_end};
 
 use crate::markup::{Markup, count, listed};
 use crate::view::View;
@@ -144,7 +144,7 @@ fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
     let winner = view.winner();
     let (mut others, mut also) = (Vec::new(), "");
     for line in view.verdict.table.iter().filter(|l| l.method != BASELINE) {
-        let often = often_on_edge(view.records(&line.method));
+        let often = often_at_grid_end(view.records(&line.method));
         let names: Vec<String> = often.iter().map(ToString::to_string).collect();
         if names.is_empty() {
             continue;
@@ -176,7 +176,7 @@ fn data(view: &View<'_>, all: &mut Vec<Warning>) {
         return;
     };
     for found in &data.findings {
-        // Other findings speak of columns and counts, these name bags.
+        // Only these findings name bags; the others are about columns and counts.
         let hidden = view.hide && found.kind == "clashing_bags";
         let message =
             if hidden { "Some bags have the same instances but different labels" } else { &found.message };
@@ -193,7 +193,7 @@ fn data(view: &View<'_>, all: &mut Vec<Warning>) {
     }
 }
 
-/// Where nobody looked at the data, the roster at least tells how classes are shared out.
+/// If the data were not inspected, the class counts of the roster still show an imbalance.
 fn imbalance(view: &View<'_>, all: &mut Vec<Warning>) {
     let names = view.classes();
     let mut counts = vec![0usize; names.len()];

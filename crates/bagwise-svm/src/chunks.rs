@@ -24,7 +24,7 @@ use crate::forms::{Form, Machine};
 use crate::problem::{Dual, Gram};
 use crate::smo::{SmoParams, Solution, SolveOutcome, StopReason, smo};
 
-/// A kernel matrix whose parts are computed when they are asked for. Nothing comes back once the caller was asked to
+/// A kernel matrix whose parts are computed on demand. Nothing comes back once the caller was asked to
 /// stop.
 pub trait ChunkKernel {
     /// Number of examples.
@@ -146,7 +146,7 @@ impl<'d> ChunkState<'d> {
         }
     }
 
-    /// Brings every gradient up to date; nothing if asked to stop.
+    /// Brings every gradient up to date; `None` if cancelled.
     fn return_all(&mut self, kernel: &dyn ChunkKernel) -> Option<()> {
         let n = self.b.len();
         let mut aside = vec![true; n];
@@ -222,7 +222,7 @@ impl<'d> ChunkState<'d> {
                 }
             }
             if moved.is_empty() {
-                // The pair that violates most is in the chunk: nothing is left that double precision can tell.
+                // The most violating pair is in the chunk: the rest is below double precision.
                 // Unless some were set aside: they are looked at once more.
                 let whole = self.active.len() == self.b.len() || looked_again;
                 if outcome.status == StopReason::Cancelled || self.return_all(kernel).is_none() {

@@ -75,7 +75,7 @@ fn step_from(
 
 /// The variable that is looking for a partner.
 #[derive(Clone, Copy)]
-pub(crate) struct Seeker {
+pub(crate) struct WorkingVariable {
     /// Its upward slope.
     pub(crate) up: f64,
     /// Its diagonal entry of the kernel matrix.
@@ -88,7 +88,7 @@ pub(crate) struct Seeker {
 /// `(up_i - down_j)^2 / (K_ii + K_jj - 2 K_ij)` among those with `up_i > down_j`.
 #[inline]
 pub(crate) fn partner(
-    seeker: Seeker,
+    seeker: WorkingVariable,
     gradient: &[f64],
     down: &[f64],
     diagonal: &[f64],
@@ -108,7 +108,7 @@ pub(crate) fn partner(
 fn partner_from(
     from: usize,
     mut best: (f64, Option<usize>),
-    seeker: Seeker,
+    seeker: WorkingVariable,
     gradient: &[f64],
     down: &[f64],
     diagonal: &[f64],
@@ -131,7 +131,7 @@ fn partner_from(
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{Extremes, Seeker};
+    use super::{Extremes, WorkingVariable};
 
     /// Elements of one turn of a loop: two vectors, so that two chains of comparisons run side by side.
     const TURN: usize = 8;
@@ -207,7 +207,7 @@ mod avx2 {
     /// Needs AVX2 and slices of one length.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn partner(
-        seeker: Seeker,
+        seeker: WorkingVariable,
         gradient: &[f64],
         down: &[f64],
         diagonal: &[f64],
@@ -304,7 +304,7 @@ mod tests {
                             expected = (promise, Some(k));
                         }
                     }
-                    let seeker = Seeker { up: 0.9, diagonal: 1.0, flattest: 0.1 };
+                    let seeker = WorkingVariable { up: 0.9, diagonal: 1.0, flattest: 0.1 };
                     assert_eq!(partner(seeker, &g, &down, &diagonal, row), expected.1);
                 }
             }

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::problem::{Dual, KernelRows};
 use crate::rows::RowCache;
-use crate::scan::{self, Extremes, Seeker};
+use crate::scan::{self, Extremes, WorkingVariable};
 
 /// How to solve.
 #[derive(Clone, Copy, Debug)]
@@ -128,12 +128,12 @@ struct SmoState {
     down: Vec<f64>,
     diagonal: Vec<f64>,
     active: usize,
-    set_aside: Vec<SetAside>,
+    set_aside: Vec<ShrunkRange>,
     tube: f64,
 }
 
 /// Variables at positions `from..to`, whose gradient belongs to the coefficients of an earlier moment.
-struct SetAside {
+struct ShrunkRange {
     from: usize,
     to: usize,
     /// By variable, not by position.
@@ -286,7 +286,7 @@ impl<'k, 'p> Solver<'k, 'p> {
         self.rows.reorder(&positions, keep);
         state.reorder(&positions);
         state.active = keep;
-        state.set_aside.push(SetAside { from: keep, to: active, coefficients_then });
+        state.set_aside.push(ShrunkRange { from: keep, to: active, coefficients_then });
         extremes.up_at = positions[..keep].binary_search(&extremes.up_at).expect("a violator is never idle");
     }
 
@@ -353,7 +353,7 @@ impl SmoState {
     }
 
     fn partner(&self, i: usize, up_i: f64, row_i: &[f64], flattest: f64) -> Option<usize> {
-        let seeker = Seeker { up: up_i, diagonal: self.diagonal[i], flattest };
+        let seeker = WorkingVariable { up: up_i, diagonal: self.diagonal[i], flattest };
         scan::partner(seeker, &self.gradient[..self.active], &self.down, &self.diagonal, row_i)
     }
 

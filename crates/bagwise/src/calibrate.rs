@@ -55,7 +55,7 @@ impl Calibration {
         Ok(Calibration { machines })
     }
 
-    /// Slope and offset of so many machines, by which outputs become log odds; a machine that says nothing has 0 and 0.
+    /// Slope and offset of this many machines, by which outputs become log odds; a machine that says nothing has 0 and 0.
     pub(crate) fn lines(&self, machines: usize) -> Vec<(f64, f64)> {
         let line =
             |k: usize| self.machines.get(k).copied().flatten().map_or((0.0, 0.0), |s| (s.slope, s.offset));

@@ -11,19 +11,19 @@ use crate::multiclass::Scheme;
 use crate::params::{Grid, GridLevel, WhenUnset};
 use crate::preprocess::Scale;
 
-/// The name that stands for the choice among the methods that end in time ([`TimePlan`](crate::TimePlan)).
+/// The name of the automatic choice among methods that fit the time ([`TimePlan`](crate::TimePlan)).
 pub const AUTO: &str = "auto";
 
-/// The name that stands for every method that can learn the data, whatever it takes.
+/// The name that stands for all methods that can handle the data, without a time limit.
 pub const ALL: &str = "all";
 
-/// Inner folds where nothing is said: enough to tell points apart, and five fits instead of ten.
+/// The default number of inner folds: enough to compare points, and five fits instead of ten.
 pub const INNER_FOLDS: usize = 5;
 
-/// The method that looks at labels only; what is not better than it has learned nothing.
+/// The method that uses only labels; a method that is not better has learned nothing.
 pub const BASELINE: &str = "majority";
 
-/// What stands in every comparison: the labels alone, and the simplest method that looks at instances.
+/// The baselines of every comparison: one that uses only the labels, and the simplest that uses instances.
 pub const BASELINES: [&str; 2] = [BASELINE, "simple-mi"];
 
 /// What a comparison that cannot try every method tries after the baselines and before the others: methods that do well on
@@ -87,7 +87,7 @@ impl<T: ParamText> ParamText for Vec<T> {
     }
 }
 
-/// A method and what is said of it. Nothing is checked before it meets data.
+/// A method and its settings. They are checked when they are used with data.
 ///
 /// ```
 /// # fn main() -> bagwise::Result<()> {
@@ -117,7 +117,7 @@ impl MethodConfig {
         MethodConfig { name: name.into(), ..MethodConfig::default() }
     }
 
-    /// The same said of another method.
+    /// The same settings for another method.
     pub(crate) fn of(mut self, name: &str) -> MethodConfig {
         (self.name, self.title) = (name.into(), None);
         self
@@ -140,25 +140,25 @@ impl MethodConfig {
         all.iter().fold(self, |config, (key, value)| config.param(key.as_ref(), value))
     }
 
-    /// How columns are scaled; what suits the method if it is not said.
+    /// The scaling of columns; by default that of the method.
     pub fn scale(mut self, scale: Scale) -> MethodConfig {
         self.scale = Some(scale);
         self
     }
 
-    /// How several classes become machines; what suits the method if it is not said.
+    /// The scheme for several classes; by default that of the method.
     pub fn multiclass(mut self, scheme: Scheme) -> MethodConfig {
         self.multiclass = Some(scheme);
         self
     }
 
-    /// Gives every class the same total cost, however rare.
+    /// Gives every class the same total weight.
     pub fn balanced(mut self, balanced: bool) -> MethodConfig {
         self.balanced = balanced;
         self
     }
 
-    /// Fills missing values by the medians of training bags; without it they are refused.
+    /// Fills missing values with the medians of the training bags; by default they are an error.
     pub fn fill_missing(mut self, fill: bool) -> MethodConfig {
         self.impute = fill;
         self
@@ -222,7 +222,7 @@ impl MethodConfig {
         self.name == AUTO || self.name == ALL
     }
 
-    /// True if nothing is said but the name.
+    /// True if only the name is set.
     pub(crate) fn is_plain(&self) -> bool {
         let MethodConfig { title, params, scale, multiclass, balanced, impute, tuned, thinned: _, name: _ } =
             self;

@@ -23,14 +23,14 @@ use crate::fold::ResolvedConfig;
 use crate::inspect::{Finding, cautions};
 use crate::methods;
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
-use crate::run::{Candidate, Keep, OutsidePrediction, Run, RunPlan, Shard, Verdict, kept_plan};
+use crate::run::{Candidate, OutsidePrediction, RecordLocation, Run, RunPlan, Shard, Verdict, kept_plan};
 
 pub use crate::fold::LEVEL;
 pub use external::{calibration_line, labelled_like, validate};
 use fits::Fits;
 pub use outcome::Evaluation;
 
-/// What happens while a run goes on, for whoever shows it.
+/// An event of a run, to be displayed.
 pub enum Event<'e> {
     /// Everything is checked; fits begin.
     Started {
@@ -40,13 +40,13 @@ pub enum Event<'e> {
         candidates: &'e [Candidate],
         /// How they are judged.
         plan: &'e RunPlan,
-        /// Fits that are there already.
+        /// Fits that were already done.
         done: usize,
         /// All fits.
         total: usize,
-        /// What there is time for, and what that takes.
+        /// The methods that fit the time, and their estimated times.
         time: &'e TimePlan,
-        /// Where records are kept, if the user is to know.
+        /// The folder of the records, if the user should know it.
         folder: Option<&'e Path>,
         /// A file whose last line was torn when the run ended before, and is dropped.
         torn: Option<&'e Path>,
@@ -62,26 +62,26 @@ pub enum Event<'e> {
     },
     /// The last fit of a method is done.
     Judged {
-        /// Its line of the table, which will not change any more.
+        /// Its final line in the table.
         line: &'e MethodSummary,
     },
     /// Everything is done.
     Finished {
         /// The data.
         data: &'e Dataset,
-        /// What came out.
+        /// The result.
         evaluation: &'e Evaluation,
     },
 }
 
-/// What is to be judged, and how; [`Evaluate::run`] does it. The same call goes on where it was stopped.
+/// The configuration of an evaluation; [`Evaluate::run`] runs it. The same call resumes an interrupted run.
 pub struct Evaluate<'a> {
     data: Cow<'a, Dataset>,
     methods: Vec<MethodConfig>,
     /// Applied to methods that are not configured one by one.
     each: MethodConfig,
     baselines: bool,
-    /// One method is judged, so that its value is not that of the best of several.
+    /// Evaluates a single method, so that its value is not that of the best of several.
     one: bool,
     params: Vec<(String, String)>,
     protocol: Option<ProtocolName>,
@@ -100,13 +100,13 @@ pub struct Evaluate<'a> {
     whole_grids: bool,
     clock: Option<Arc<dyn Clock>>,
     time: Option<TimePlan>,
-    keep: Keep,
+    keep: RecordLocation,
     outside: Vec<(String, Vec<OutsidePrediction>)>,
     ctx: Ctx,
     watch: Option<Box<dyn FnMut(&Event<'_>) -> Result<()> + Send + 'a>>,
 }
 
-/// How often folds are drawn at most: more would change no digit of a result.
+/// The maximum number of repeats: more would not change any digit of a result.
 const MOST_REPEATS: usize = 10_000;
 
 impl<'a> Evaluate<'a> {
@@ -134,15 +134,15 @@ impl<'a> Evaluate<'a> {
             whole_grids: false,
             clock: None,
             time: None,
-            keep: Keep::default(),
+            keep: RecordLocation::default(),
             outside: Vec::new(),
             ctx: Ctx::default(),
             watch: None,
         }
     }
 
-    /// The methods: names, `all`, `auto`, or [`MethodConfig`]s. Without any, those that end within ten minutes on a machine of
-    /// nominal speed ([`TimePlan`]).
+    /// The methods: names, `all`, `auto`, or [`MethodConfig`]s. The default is those that finish within ten minutes on a machine
+    /// of nominal speed ([`TimePlan`]).
     pub fn methods<M: Into<MethodConfig>>(mut self, methods: impl IntoIterator<Item = M>) -> Evaluate<'a> {
         self.methods = methods.into_iter().map(Into::into).collect();
         self
@@ -154,13 +154,13 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// Judges one method, and refuses several.
+    /// Evaluates one method; several are an error.
     pub(crate) fn one(mut self) -> Evaluate<'a> {
         self.one = true;
         self
     }
 
-    /// Whether the baselines take part, as they do in every comparison.
+    /// Whether the baselines are included, as in every comparison.
     pub fn baselines(mut self, take_part: bool) -> Evaluate<'a> {
         self.baselines = take_part;
         self
@@ -177,13 +177,14 @@ impl<'a> Evaluate<'a> {
         all.iter().fold(self, |evaluate, (key, value)| evaluate.param(key.as_ref(), value))
     }
 
-    /// How methods are judged: nested, or by given folds where there are some, if it is not said.
+    /// The protocol. The default is nested, or given if folds are given.
     pub fn protocol(mut self, name: impl Into<Option<ProtocolName>>) -> Evaluate<'a> {
         self.protocol = name.into();
         self
     }
 
-    /// Outer folds, or halves: ten, or as many as there are groups or bags, and five halves, if it is not said.
+    /// The number of outer folds, or of random halves. The default is ten, or the number of groups or bags if smaller; five
+    /// halves.
     pub fn folds(mut self, folds: impl Into<Option<usize>>) -> Evaluate<'a> {
         self.folds = folds.into();
         self
@@ -195,7 +196,7 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// How often the folds are drawn again.
+    /// The number of repeats, each with new random folds.
     pub fn repeats(mut self, repeats: usize) -> Evaluate<'a> {
         self.repeats = repeats;
         self
@@ -207,7 +208,7 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// Judges by these bags; those of the data are all training.
+    /// Tests on these bags; all bags of the data are then used for training.
     pub fn test(mut self, test: &Dataset) -> Result<Evaluate<'a>> {
         let train = self.data.bags.len();
         let data = self.data.into_owned().with_test(test)?;
@@ -218,52 +219,52 @@ impl<'a> Evaluate<'a> {
         Ok(self)
     }
 
-    /// Level of intervals and tests; [`LEVEL`] if it is not said.
+    /// The level of intervals and tests; by default [`LEVEL`].
     pub fn level(mut self, level: f64) -> Evaluate<'a> {
         self.level = level;
         self
     }
 
-    /// What inner folds choose by, and methods are ranked by.
+    /// The metric by which inner folds choose and methods are ranked.
     pub fn optimize(mut self, metric: impl Into<Option<Metric>>) -> Evaluate<'a> {
         self.metric = metric.into();
         self
     }
 
-    /// Where the positive class begins, chosen on training bags.
+    /// The decision threshold of the positive class, chosen on training bags.
     pub fn threshold(mut self, rule: impl Into<Option<Threshold>>) -> Evaluate<'a> {
         self.threshold = rule.into();
         self
     }
 
-    /// Lets `auto` take the best, even if a simpler method is not clearly worse.
+    /// Makes `auto` use the best method, even if a simpler one is not clearly worse.
     pub fn best(mut self, best: bool) -> Evaluate<'a> {
         self.best = best;
         self
     }
 
-    /// The positive class of two; the last if it is not said.
+    /// The positive class of two; by default the last.
     pub fn positive(mut self, class: impl Into<Option<String>>) -> Evaluate<'a> {
         self.positive = class.into();
         self
     }
 
-    /// Whether bags get probabilities also where no method has anything to choose by inner folds. These are then trained for
-    /// the probabilities alone: six fits instead of one. Otherwise probabilities come from the folds that chose the parameters.
+    /// Whether to compute probabilities even if no method has parameters to choose. Inner folds are then trained only for the
+    /// probabilities: six fits instead of one. Otherwise probabilities come from the inner folds that chose the parameters.
     pub fn probabilities(mut self, wanted: bool) -> Evaluate<'a> {
         self.probabilities = wanted;
         self
     }
 
-    /// Makes a plan for this time at the speed of this machine, and stops when it is up. Fits are done as a whole or not at
-    /// all; the same call goes on with the same plan, also with another budget. Methods that are named all take part.
+    /// Makes a plan for this time at the speed of this machine, and stops when the time is up. A fit is either complete or not
+    /// recorded. The same call continues with the same plan, also with another budget. Methods that you name are always in it.
     pub fn budget(mut self, time: impl Into<Option<Duration>>) -> Evaluate<'a> {
         self.budget = time.into();
         self
     }
 
-    /// Where no methods are named, those take part that end within this time on two ordinary cores, instead of ten minutes. Unlike a
-    /// budget it chooses the same on every machine.
+    /// If no methods are named, run those that finish within this time on two ordinary cores, instead of ten minutes. Unlike a
+    /// budget, this chooses the same methods on every machine.
     pub fn nominal_time(mut self, time: Duration) -> Evaluate<'a> {
         self.nominal_time = time;
         self
@@ -288,31 +289,31 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// Lets a method take part whose predictions were computed elsewhere, on the folds of this run ([`Evaluate::fold_plan`], or
+    /// Includes a method whose predictions were computed elsewhere, on the folds of this run ([`Evaluate::fold_plan`], or
     /// `folds.json` in the folder of an earlier run).
     pub fn outside(mut self, name: impl Into<String>, predictions: Vec<OutsidePrediction>) -> Evaluate<'a> {
         self.outside.push((name.into(), predictions));
         self
     }
 
-    /// The folds that methods will be judged on.
+    /// The folds that methods will be tested on.
     pub fn fold_plan(&self) -> Result<FoldPlan> {
         let plan = self.plan()?;
         Ok(Run::new(&self.data, &[], &plan, self.given.as_deref())?.folds)
     }
 
-    /// Keeps records, folds and predictions in a folder; one that holds part of the same run is completed.
+    /// Writes records, folds and predictions to a folder. If it contains part of the same run, the run resumes.
     pub fn folder(self, folder: impl Into<PathBuf>) -> Evaluate<'a> {
-        self.keep(Keep::Folder(folder.into()))
+        self.keep(RecordLocation::Folder(folder.into()))
     }
 
-    /// Where records are kept.
-    pub fn keep(mut self, keep: Keep) -> Evaluate<'a> {
+    /// Where records are stored.
+    pub fn keep(mut self, keep: RecordLocation) -> Evaluate<'a> {
         self.keep = keep;
         self
     }
 
-    /// The seed of folds and everything else random.
+    /// The random seed, also of the folds.
     pub fn seed(mut self, seed: u64) -> Evaluate<'a> {
         self.ctx.seed = seed;
         self
@@ -324,23 +325,23 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// Somebody to be told what happens; an error ends the run.
+    /// A function that is called for every event; an error ends the run.
     pub fn watch(mut self, watch: impl FnMut(&Event<'_>) -> Result<()> + Send + 'a) -> Evaluate<'a> {
         self.watch = Some(Box::new(watch));
         self
     }
 
-    /// The data that are judged on, those of [`Evaluate::test`] included.
+    /// The data of the run, including those of [`Evaluate::test`].
     pub fn data(&self) -> &Dataset {
         &self.data
     }
 
-    /// What in the data would mislead the evaluation.
+    /// Problems in the data that would make the evaluation misleading.
     pub fn cautions(&self) -> Result<Vec<Finding>> {
         cautions(&self.data, self.metric)
     }
 
-    /// How methods will be judged.
+    /// The resolved plan: protocol, folds and metric.
     fn plan(&self) -> Result<RunPlan> {
         let target = self.data.require_target()?;
         let name = self.protocol_name();
@@ -394,13 +395,13 @@ impl<'a> Evaluate<'a> {
         })
     }
 
-    /// The protocol that was asked for, or what the other settings mean.
+    /// The protocol requested, or what the other settings mean.
     fn protocol_name(&self) -> ProtocolName {
         let usual = if self.given.is_some() { ProtocolName::Given } else { ProtocolName::Nested };
         self.protocol.unwrap_or(usual)
     }
 
-    /// Everybody who may take part, each once, with its name in tables.
+    /// All candidate methods, each once, with its name in tables.
     fn entries(&self) -> Result<Vec<PlanEntry>> {
         let named = |name: &str| self.each.clone().of(name);
         let mut configs: Vec<MethodConfig> = Vec::new();
@@ -449,7 +450,7 @@ impl<'a> Evaluate<'a> {
         Ok(names.into_iter().zip(unique).map(entry).collect())
     }
 
-    /// What a method chooses from.
+    /// The grid of a method.
     fn resolve(&self, config: &MethodConfig) -> Result<Vec<ResolvedConfig>> {
         let tuned = self.protocol_name().tunes();
         match config.is_auto() {
@@ -458,8 +459,7 @@ impl<'a> Evaluate<'a> {
         }
     }
 
-    /// What there is time for: a plan that is repeated, or one for the budget, or, where no methods are named, one for
-    /// ten minutes at nominal speed.
+    /// The plan: a repeated one, one for the budget, or, if no methods are named, one for ten minutes at nominal speed.
     fn time_plan_of(&self, entries: &[PlanEntry], plan: &RunPlan, clock: &dyn Clock) -> Result<TimePlan> {
         let setups: Vec<Vec<ResolvedConfig>> =
             entries.iter().map(|e| self.resolve(&e.config)).collect::<Result<_>>()?;
@@ -485,7 +485,7 @@ impl<'a> Evaluate<'a> {
         let request = fingerprint(&(env!("CARGO_PKG_VERSION"), data, plan, &self.given, asked));
         let kept = kept_plan(&self.keep, &request).map(|kept| self.repeated(&kept, entries)).transpose()?;
         let seconds = budget.as_secs_f64();
-        let folder = matches!(self.keep, Keep::Folder(_) | Keep::FolderNamed(_));
+        let folder = matches!(self.keep, RecordLocation::Folder(_) | RecordLocation::FolderNamed(_));
         let longer = |kept: &TimePlan| folder && !kept.left_out.is_empty() && kept.time < Some(seconds);
         if let Some(kept) = kept.clone().filter(|kept| !longer(kept)) {
             return Ok(kept);
@@ -536,8 +536,8 @@ impl<'a> Evaluate<'a> {
         Ok(candidates)
     }
 
-    /// Gives each method its parameters. If one method was asked for, it stands first, and a parameter without a name is its own:
-    /// nobody means the baselines.
+    /// Gives each method its parameters. If one method was requested, it comes first, and a parameter without a method name belongs
+    /// to it, not to the baselines.
     fn hand_out_params(&self, names: &[String], configs: &mut [MethodConfig]) -> Result<()> {
         let alone = configs.len() == 1 || matches!(&self.methods[..], [one] if one.name != ALL);
         for (key, value) in &self.params {
@@ -575,12 +575,12 @@ impl<'a> Evaluate<'a> {
         Ok(())
     }
 
-    /// What the run will take, from the beginning; nothing is run.
+    /// The estimated time of the whole run; nothing is run.
     pub fn time(&self) -> Result<TimePlan> {
         self.time_plan_of(&self.entries()?, &self.plan()?, &SystemClock::since(Instant::now()))
     }
 
-    /// Judges every method on every fold, except for what was judged before, by this run or by its shards.
+    /// Evaluates every method on every fold, except for fits that this run or its shards have already done.
     pub fn run(mut self) -> Result<Evaluation> {
         let started = Instant::now();
         let mut watch = self.watch.take();
@@ -630,8 +630,8 @@ impl<'a> Evaluate<'a> {
         Ok(evaluation)
     }
 
-    /// Does the fits of one shard, except for those that it has done before, and returns its records. Nothing can be said of
-    /// the methods before all shards are done: [`Evaluate::run`] then takes over their records.
+    /// Runs the fits of one shard, except for those already done, and returns its records. When all shards are done,
+    /// [`Evaluate::run`] collects their records and compares the methods.
     pub fn run_shard(mut self, shard: Shard) -> Result<Vec<Record>> {
         if self.budget.is_some() {
             return Err(Error::Invalid(

@@ -58,45 +58,45 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// What parameters (and methods) are chosen by; accuracy, or the root mean squared error of numbers, if it is not said.
+    /// The metric by which parameters and methods are chosen. The default is accuracy, or RMSE for regression.
     pub fn optimize(mut self, metric: impl Into<Option<Metric>>) -> Fit<'a> {
         self.metric = metric.into();
         self
     }
 
-    /// Where the positive class begins, chosen on training bags.
+    /// The decision threshold of the positive class, chosen on training bags.
     pub fn threshold(mut self, rule: impl Into<Option<Threshold>>) -> Fit<'a> {
         self.threshold = rule.into();
         self
     }
 
-    /// Among several methods takes the best, even if a simpler one is not clearly worse.
+    /// Use the best of several methods, even if a simpler one is not clearly worse.
     pub fn best(mut self, best: bool) -> Fit<'a> {
         self.best = best;
         self
     }
 
-    /// The positive class of two; the last if it is not said.
+    /// The positive class of two; by default the last.
     pub fn positive(mut self, class: impl Into<Option<String>>) -> Fit<'a> {
         self.positive = class.into();
         self
     }
 
-    /// What an error on each bag costs, relative to the others.
+    /// The relative cost of an error on each bag.
     pub fn bag_weights(mut self, weights: Vec<f64>) -> Fit<'a> {
         self.weights = Some(weights);
         self
     }
 
-    /// Whether the model is to have probabilities. Without, and where nothing is left to choose, no inner fold is
-    /// trained: one fit instead of six.
+    /// Whether the model has probabilities. If not, and if there is nothing to choose, no inner folds are trained: one fit
+    /// instead of six.
     pub fn probabilities(mut self, wanted: bool) -> Fit<'a> {
         self.probabilities = wanted;
         self
     }
 
-    /// Keeps the models of so many folds, each tuned and trained without the bags of its fold, for predictions with a chosen
-    /// coverage ([`Model::predict_sets`], [`Model::predict_intervals`]). Training takes so many times longer, and the file is so
+    /// Keeps the models of this many folds, each tuned and trained without the bags of its fold, for predictions with a chosen
+    /// coverage ([`Model::predict_sets`], [`Model::predict_intervals`]). Training takes that many times longer, and the file is that
     /// many times larger.
     pub fn conformal(mut self, folds: impl Into<Option<usize>>) -> Fit<'a> {
         self.conformal = folds.into();
@@ -114,7 +114,7 @@ impl<'a> Fit<'a> {
         Ok(self)
     }
 
-    /// The seed of everything random.
+    /// The random seed.
     pub fn seed(mut self, seed: u64) -> Fit<'a> {
         self.ctx.seed = seed;
         self
@@ -126,7 +126,7 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// What is chosen from, and what that will take.
+    /// The candidates, and the time they will take.
     pub fn plan(&self) -> Result<TimePlan> {
         Ok(self.setups()?.1)
     }
@@ -285,13 +285,13 @@ impl<'a> Fit<'a> {
 }
 
 impl MethodConfig {
-    /// Learns from all bags, parameters chosen by five inner folds; [`fit`](crate::fit) has more to say.
+    /// Trains on all bags, with parameters chosen on five inner folds; [`fit`](crate::fit) has more options.
     pub fn fit(self, data: &Dataset) -> Result<Model> {
         Fit::new(data).method(self).run()
     }
 }
 
-/// The metric that was asked for, or the usual one for what is to be predicted.
+/// The metric requested, or the usual one for what is to be predicted.
 pub(crate) fn metric_for(asked: Option<Metric>, target: &Target) -> Metric {
     asked.unwrap_or(Metric::default_for(matches!(target, Target::Values(_))))
 }

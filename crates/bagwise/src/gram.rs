@@ -1,9 +1,9 @@
-//! Gram matrices and feature maps as products of their own, for use in any other learner.
+//! Gram matrices and feature maps, for use with any other learner.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::method::{Method, Offer, Prepared, Scope, draws_on_all};
+use crate::method::{Capability, Method, Prepared, Scope, draws_on_all};
 use crate::methods::lacks;
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
@@ -59,7 +59,7 @@ pub fn gram_part(
     // Of the columns' bags a rectangular Gram needs no similarities but those with themselves.
     let rows = part.clone().map(|part| if against.is_some() { (0, 0) } else { (part.start, part.end) });
     let (transform, prepared) = prepare(method, point, scale, impute, reference, target, rows, ctx)?;
-    let none = || lacks(method.info().name, Offer::Kernel);
+    let none = || lacks(method.info().name, Capability::Kernel);
     match (against, part) {
         (None, None) => prepared.gram(0, ctx)?.cloned().ok_or_else(none),
         (None, Some(part)) => {
@@ -79,7 +79,7 @@ pub fn gram_part(
     }
 }
 
-/// The rows of a shard: consecutive bags, so many that all shards have about the same pairs of instances to compare. Where bags
+/// The rows of a shard: consecutive bags, chosen so that all shards compare about the same number of pairs of instances. Where bags
 /// are compared with each other, the last rows are short.
 pub fn shard_rows(bags: &Bags, triangle: bool, shard: Shard) -> Range<usize> {
     let n = bags.instance_count() as u128;
@@ -125,7 +125,7 @@ pub fn feature_map(
     ctx: &Ctx,
 ) -> Result<Csr> {
     let (_, prepared) = prepare(method, point, scale, impute, bags, target, None, ctx)?;
-    prepared.map(0)?.ok_or_else(|| lacks(method.info().name, Offer::FeatureMap))
+    prepared.map(0)?.ok_or_else(|| lacks(method.info().name, Capability::FeatureMap))
 }
 
 fn missing() -> Error {

@@ -58,8 +58,8 @@ mod state;
 
 pub use bagwise_core::{
     BagRef, Bags, CarriedColumn, Clock, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances,
-    Mat, Message, Place, Precision, Progress, Result, Rng, RowSource, RunProgress, Setting, Silent, Stored,
-    SystemClock, Target, human_bytes, may_be_measurements, undecided_target,
+    Mat, Message, NoProgress, Place, Precision, Progress, Result, Rng, RowSource, RunProgress, Setting,
+    Stored, SystemClock, Target, human_bytes, may_be_measurements, undecided_target,
 };
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;
@@ -69,7 +69,7 @@ pub use fit::Fit;
 pub use gram::{feature_map, gram, gram_part, join_grams, shard_rows};
 pub use model::{Model, Prediction};
 pub use plan::TimePlan;
-pub use run::{Keep, Shard};
+pub use run::{RecordLocation, Shard};
 
 /// What most programs need: `use bagwise::prelude::*`.
 pub mod prelude {

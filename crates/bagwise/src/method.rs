@@ -1,16 +1,16 @@
-//! The contract every method meets, on one page.
+//! The interface of a method.
 //!
 //! ```text
-//! Method::prepare   bags, a grid, what may be learned from  ->  Prepared: what the whole grid shares
-//! Prepared::fit     one training problem, points that share  ->  one Fit per point
-//!                   their representation
-//! Prepared::scores  a Fit, other bags of the prepared set    ->  decision values
-//! Prepared::model   the Fits of one point                    ->  Predictor: stands alone, saves, predicts, explains
+//! Method::prepare   bags, a grid, and the training bags      ->  Prepared: what all points of the grid share
+//! Prepared::fit     one training problem, and points that    ->  one SolvedFit per point
+//!                   share their representation
+//! Prepared::scores  a SolvedFit, other prepared bags         ->  decision values
+//! Prepared::model   the SolvedFits of one point              ->  Predictor: predicts, explains and saves itself
 //! ```
 //!
-//! A training problem has targets +1 and -1, or real values: classes exist only in `multiclass.rs`. Scaling,
-//! tuning, calibration, thresholds, saving and the command line come from above; kernels, solvers and threads
-//! from below; a method is plain sequential code in one file, usually through an adapter in `families/`.
+//! A training problem has targets +1 and -1, or real values; `multiclass.rs` reduces several classes to such problems. The
+//! layers above scale, tune, calibrate, choose thresholds and save. The layers below provide kernels, solvers and threads. A
+//! method is sequential code in one file, usually written with an adapter from `families/`.
 
 mod cost;
 
@@ -31,12 +31,12 @@ pub use crate::state::{State, Tensor};
 pub use cost::{MemoryEstimate, NOMINAL_SPEED};
 pub(crate) use cost::{comparison_work, gram_machine_work, pair_work};
 
-/// What is known of a method before it runs.
+/// The properties of a method: names, texts, capabilities and parameters.
 #[derive(Debug)]
 pub struct Info {
     /// The name users type.
     pub name: &'static str,
-    /// Other names it answers to.
+    /// Other names that users may type.
     pub aliases: &'static [&'static str],
     /// One line for lists.
     pub title: &'static str,
@@ -48,29 +48,29 @@ pub struct Info {
     pub family: &'static str,
     /// True if it can also predict real values.
     pub regression: bool,
-    /// Scaling that suits it.
+    /// The default scaling.
     pub scale: Scale,
-    /// Rank from simple to elaborate: among methods that cannot be told apart the lowest is preferred.
+    /// Rank from simple to complex: among methods that do not differ clearly, the one with the lowest rank is recommended.
     pub complexity: u32,
-    /// How decisions are explained instance by instance.
+    /// How a prediction is explained by the instances of its bag.
     pub explains: Explains,
-    /// What its models have besides outputs.
-    pub offers: &'static [Offer],
-    /// True if `prepare` learns from labels, so that every training problem, inner folds included, needs its own.
+    /// What its models provide besides outputs.
+    pub capabilities: &'static [Capability],
+    /// True if `prepare` learns from labels. It then runs once for every training problem, also in inner folds.
     pub learns_labels: bool,
-    /// True if a class may weigh more than its number of bags. The most frequent class is that of the bags.
+    /// True if class weights have an effect. They have none on `majority`, which counts bags.
     pub weighs_classes: bool,
-    /// How several classes become machines, where it is not said. Methods for which a bag is positive if one of its
-    /// instances is want the class against the rest: of a pair of classes either may be the one without such instances.
+    /// The default reduction of several classes to binary problems. If a bag counts as positive as soon as one of its instances
+    /// is, this should be one-versus-rest: in a pair of classes, either may be the one without such instances.
     pub scheme: Scheme,
-    /// True if it is made of other methods: it is then tried only where it is named.
+    /// True if it combines other methods. It then runs only if the user names it.
     pub over_methods: bool,
-    /// The table of parameters.
+    /// The parameters.
     pub params: &'static [ParamSpec],
 }
 
 impl Info {
-    /// What most methods are; the others say so.
+    /// Defaults for the fields that most methods share.
     pub const USUAL: Info = Info {
         name: "",
         aliases: &[],
@@ -82,7 +82,7 @@ impl Info {
         scale: Scale::MinMax,
         complexity: 0,
         explains: Explains::Additive,
-        offers: &[],
+        capabilities: &[],
         learns_labels: false,
         weighs_classes: true,
         scheme: Scheme::OneVsOne,
@@ -90,28 +90,28 @@ impl Info {
         params: &[],
     };
 
-    /// Whether the method has something besides outputs.
-    pub fn has(&self, offer: Offer) -> bool {
-        self.offers.contains(&offer)
+    /// Whether its models provide this.
+    pub fn has(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
     }
 }
 
-/// How decisions are explained instance by instance.
+/// How a prediction is explained by the instances of its bag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Explains {
-    /// The parts of the instances add up to the output.
+    /// The contributions of the instances add up to the output.
     Additive,
-    /// Parts add up where these parameters have these values; elsewhere instances cannot be told apart.
+    /// Additive if these parameters have these values; otherwise there is no explanation.
     AdditiveFor(&'static [(&'static str, &'static str)]),
-    /// Parts add up, except where these parameters have these values: there one instance decides.
+    /// Additive, except if these parameters have these values: then one instance decides.
     AdditiveOrWitness(&'static [(&'static str, &'static str)]),
-    /// Instances have no part in the output, which is all bias.
+    /// The output does not depend on the instances; it is all bias.
     Bias,
     /// One instance decides; the text says which.
     Witness(&'static str),
-    /// In one of these ways, by the parameters; the text says by which. Parts add up at the defaults and in the grid.
+    /// Depends on the parameters, as the text says. Additive for the defaults and for all points of the default grid.
     Either(&'static str),
-    /// Instances cannot be told apart; the text says why.
+    /// There is no explanation; the text says why.
     No(&'static str),
 }
 
@@ -137,9 +137,9 @@ fn assignments(values: &[(&str, &str)]) -> String {
     values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// What the models of a method can have besides outputs.
+/// What a model can provide besides outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum Capability {
     /// A kernel, and so Gram matrices.
     Kernel,
     /// A feature map ([`Predictor::map`]).
@@ -156,47 +156,47 @@ pub enum Offer {
     Attention,
 }
 
-impl fmt::Display for Offer {
+impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Offer::Kernel => "kernel",
-            Offer::FeatureMap => "feature map",
-            Offer::Graphs => "graphs",
-            Offer::Concepts => "concepts",
-            Offer::Votes => "voting bags",
-            Offer::Rules => "rules",
-            Offer::Attention => "attention",
+            Capability::Kernel => "kernel",
+            Capability::FeatureMap => "feature map",
+            Capability::Graphs => "graphs",
+            Capability::Concepts => "concepts",
+            Capability::Votes => "voting bags",
+            Capability::Rules => "rules",
+            Capability::Attention => "attention",
         })
     }
 }
 
-/// What learning may see: the bags of one training part and, if labels are learned from, their targets.
+/// The data that `prepare` may learn from: the training bags and, if the method learns from labels, their targets.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// Training bags.
     pub train: &'a [usize],
     /// Their targets; empty unless the method learns from labels.
     pub y: &'a [f64],
-    /// All bags there are, those to be judged included, transformed like the training bags; only if a point asks for
-    /// them by the parameter `pool`.
+    /// All bags, including test bags, transformed like the training bags. Present only if a point has the parameter
+    /// `pool=all`.
     pub pool: Option<&'a Bags>,
-    /// The groups of all bags of the prepared set, where they have any: who divides bags leaves groups whole.
+    /// The groups of all prepared bags, if they have any. A method that splits bags must keep groups whole.
     pub groups: Option<&'a Groups>,
     /// Targets are real values.
     pub regression: bool,
-    /// Of a Gram only these rows (from, to) are wanted, right of the diagonal; all if it is not said.
+    /// Compute only these rows (from, to) of a Gram matrix, right of the diagonal; `None` means all.
     pub rows: Option<(usize, usize)>,
 }
 
 impl<'a> Scope<'a> {
-    /// Training bags of which nothing else is known.
+    /// Training bags without targets or groups.
     pub fn of(train: &'a [usize]) -> Scope<'a> {
         Scope { train, y: &[], pool: None, groups: None, regression: false, rows: None }
     }
 }
 
-/// Where a method draws its reference points. `all` is not learning from training bags alone; it exists to repeat papers
-/// that did so, and every result says it ([`Record::saw_test_bags`](bagwise_judge::Record::saw_test_bags)).
+/// Where a method draws its reference points. With `all` it also sees test bags, to reproduce papers that did so. Every result
+/// then says so ([`Record::saw_test_bags`](bagwise_judge::Record::saw_test_bags)).
 pub(crate) const POOL: ParamSpec = ParamSpec::new(
     bagwise_judge::POOL,
     Kind::Word(&["train", "all"]),
@@ -205,7 +205,7 @@ pub(crate) const POOL: ParamSpec = ParamSpec::new(
          (all). all gives optimistic estimates; it exists to reproduce published results.",
 );
 
-/// Whether a point draws on all bags.
+/// Whether a point draws reference points from all bags, including test bags.
 pub(crate) fn draws_on_all(point: &Point) -> bool {
     point.iter().any(|(name, value)| name == POOL.name && *value == Value::Word("all".into()))
 }
@@ -213,33 +213,33 @@ pub(crate) fn draws_on_all(point: &Point) -> bool {
 /// One training problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Training<'a> {
-    /// Bags of the prepared set.
+    /// Indices of prepared bags.
     pub bags: &'a [usize],
     /// +1 and -1, or real values, one per bag.
     pub y: &'a [f64],
-    /// What an error on each bag costs, relative to the others.
+    /// The relative cost of an error on each bag.
     pub weights: &'a [f64],
-    /// Real values rather than classes.
+    /// Targets are real values.
     pub regression: bool,
 }
 
-/// A solved training problem. What the family keeps of it is its own affair.
+/// A solved training problem.
 pub struct SolvedFit {
     /// Index of the point within the prepared grid.
     pub point: usize,
-    /// How the solver ended; nothing for methods without one.
+    /// How the solver ended; `None` for methods without one.
     pub outcome: Option<SolveOutcome>,
-    /// How the alternation went; nothing for methods that train once.
+    /// How the alternation ended; `None` for methods that train once.
     pub rounds: Option<Rounds>,
-    /// The solution, known to the family that made it.
+    /// The solution, of a type that only the method's family knows ([`SolvedFit::of`]).
     pub solution: Box<dyn Any + Send + Sync>,
 }
 
-/// How an alternation between training and choosing went.
+/// Summary of an alternation between training and choosing instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rounds {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: AlternationEnd,
     /// How many choices changed after each round.
     pub changed: Vec<usize>,
 }
@@ -247,7 +247,7 @@ pub struct Rounds {
 /// One round of an alternation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlternationStep {
-    /// What it was trained on: a list whose meaning is the method's.
+    /// What it was trained on. The method defines the meaning of this list.
     pub choice: Vec<u32>,
     /// What was chosen afterwards.
     pub next: Vec<u32>,
@@ -264,7 +264,7 @@ pub struct AlternationStep {
 /// A whole alternation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
-    /// Its rounds; the machine is that of the last.
+    /// Its rounds; the last one gives the model.
     pub steps: Vec<AlternationStep>,
     /// How it ended.
     pub rounds: Rounds,
@@ -286,26 +286,26 @@ pub trait Follow {
 
 /// How an alternation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// Nothing changed any more.
+pub enum AlternationEnd {
+    /// The last round changed nothing.
     Converged,
-    /// The choices were those of so many rounds ago.
+    /// The choices repeat those of this many rounds before.
     Cycle(usize),
-    /// At the limit of rounds.
+    /// It reached the maximum number of rounds.
     Limit,
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for AlternationEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ended::Converged => f.write_str("converged"),
-            Ended::Cycle(length) => write!(f, "cycle of {length}"),
-            Ended::Limit => f.write_str("limit"),
+            AlternationEnd::Converged => f.write_str("converged"),
+            AlternationEnd::Cycle(length) => write!(f, "cycle of {length}"),
+            AlternationEnd::Limit => f.write_str("limit"),
         }
     }
 }
 
-/// True if the solver reached its tolerance, or what double precision can tell.
+/// True if the solver reached its tolerance, or the limit of double precision.
 pub fn converged(outcome: &SolveOutcome) -> bool {
     matches!(outcome.status, StopReason::Converged | StopReason::PrecisionLimit)
 }
@@ -322,7 +322,7 @@ impl SolvedFit {
 
 /// A way to learn from bags.
 pub trait Method: Send + Sync {
-    /// Name, reference, abilities.
+    /// Its properties.
     fn info(&self) -> &'static Info;
 
     /// [`Info::params`].
@@ -335,18 +335,18 @@ pub trait Method: Send + Sync {
         self.info().scheme
     }
 
-    /// The scaling that suits some points, where none is asked for.
+    /// The default scaling for these points.
     fn scale(&self, _points: &[Point]) -> Scale {
         self.info().scale
     }
 
-    /// Why a scaling would spoil some points, if it would.
+    /// An error if these points do not allow this scaling.
     fn refuses(&self, _points: &[Point], _scale: Scale) -> Option<Error> {
         None
     }
 
-    /// Whether a point has a meaning where reference points are drawn from so many instances. Of a grid those without one
-    /// are left out; if none is left, `prepare` says why.
+    /// Whether a point makes sense if reference points are drawn from this number of instances. Other points of a grid are left
+    /// out; if none is left, `prepare` returns an error that says why.
     fn admits(&self, _point: &Point, _instances: usize) -> bool {
         true
     }
@@ -356,54 +356,54 @@ pub trait Method: Send + Sync {
         self.info().learns_labels
     }
 
-    /// True if a point lets inner folds share what was learned from the labels of the whole training part. Choosing
-    /// among points is faster then, and sees the labels it is judged by.
+    /// True if a point lets inner folds share what was learned from the labels of all training bags. Tuning is then faster, but
+    /// it has seen the labels that it is scored on.
     fn reuses_labels(&self, _point: &Point) -> bool {
         false
     }
 
-    /// Operations of one `prepare` for so many representations, roughly; a core does [`NOMINAL_SPEED`] of them in a second.
-    /// From these counts follow the plan of a run and the time it is said to take.
+    /// Approximate number of operations of one `prepare` with this number of representations. A core does [`NOMINAL_SPEED`] of
+    /// them per second. Plans and time estimates use these numbers.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
 
-    /// [`work`](Method::work) for a grid, where not all of its points cost the same.
+    /// [`work`](Method::work) for a grid whose points differ in cost.
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
         self.work(bags, grid.groups.len())
     }
 
-    /// Operations that train one machine at every point of a grid, on a share of the bags. By default those of a support
-    /// vector machine on a Gram of the bags.
+    /// Number of operations that train one binary model at every point of a grid, on this fraction of the bags. The default is
+    /// that of an SVM on a Gram matrix of the bags.
     fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
         gram_machine_work(share * bags.len() as f64, grid.points.len())
     }
 
-    /// Operations of a search on a share of the bags, besides those of `work` and `machine_work`: made once for every machine and
-    /// every training part, and shared by the methods of a run whose [`search_name`](Method::search_name) is the same.
+    /// Number of operations of a search on this fraction of the bags, in addition to `work` and `machine_work`. A search runs once
+    /// for every binary model and training set. Methods with the same [`search_name`](Method::search_name) share it.
     fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
         0.0
     }
 
-    /// What tells the searches of a grid from those of other methods; nothing if it has none, or several.
+    /// Identifies the search of a grid; `None` if it has no search, or several.
     fn search_name(&self, _grid: &Grid) -> Option<String> {
         None
     }
 
-    /// True if inner folds have frames of their own although `prepare` does not learn from labels.
+    /// True if every inner fold needs its own `prepare` although it does not learn from labels.
     fn frames_by_fold(&self) -> bool {
         false
     }
 
-    /// Operations that answer a share of the bags, `new`, by a model of another share, and tell why. By default every new
-    /// instance is compared with every known one.
+    /// Number of operations to predict and explain the fraction `new` of the bags with a model trained on the fraction `known`. By
+    /// default, every new instance is compared with every known one.
     fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
         comparison_work(bags, known, new)
     }
 
-    /// Memory that `prepare` will need.
+    /// Memory that `prepare` needs.
     fn needs(&self, bags: &Bags) -> MemoryEstimate;
 
-    /// One pass over all bags that serves every point and every training problem. Only `scope` may be learned
-    /// from; the other bags are there to be scored.
+    /// Computes what all points and all training problems share. It may learn only from `scope`; the other bags will be
+    /// scored.
     fn prepare(
         &self,
         bags: Arc<Bags>,
@@ -412,21 +412,21 @@ pub trait Method: Send + Sync {
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>>;
 
-    /// A model from its saved state. Must refuse, not trust, what does not fit.
+    /// Loads a model from its saved state. Returns an error if the state is inconsistent: it may come from an untrusted file.
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>>;
 
-    /// The search round by round, if the method alternates between training and choosing.
+    /// Access to the rounds of training, if the method alternates between training and choosing instances.
     fn alternation(&self) -> Option<&dyn Follow> {
         None
     }
 }
 
-/// What the whole grid shares, for one set of bags.
+/// What all points of a grid share, for one set of bags.
 pub trait Prepared: Send + Sync {
-    /// Solves one training problem at points that share their representation.
+    /// Solves one training problem at these points, which share their representation.
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>>;
 
-    /// Decision values of bags of the prepared set.
+    /// Decision values of prepared bags.
     fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>>;
 
     /// The same for several fits of one point, bags x fits.
@@ -439,25 +439,25 @@ pub trait Prepared: Send + Sync {
         Ok(all)
     }
 
-    /// Bytes that a fit takes while it is made, where they grow with the data; `u64::MAX` if fits are made one at a time.
+    /// Bytes of memory that one fit needs, if this grows with the data; `u64::MAX` if fits must run one at a time.
     fn fit_bytes(&self) -> u64 {
         0
     }
 
-    /// The first point of the prepared grid that has the same machines as this one for every training problem, and the same
-    /// scores for all prepared bags, as points that differ in the width of a linear kernel have. Tuning fits the first and
-    /// copies its scores. New bags may tell such points apart.
+    /// The first point of the prepared grid that gives the same models and scores as this one for all prepared bags. For
+    /// example, points that differ only in the width do so if the kernel is linear. Tuning fits the first and copies its scores.
+    /// Scores of new bags may still differ.
     fn twin(&self, point: usize) -> usize {
         point
     }
 
-    /// True if an output of a model is the same, to the last bit, whichever other fits the model is made from: fits of
-    /// several points that share their representation can then be asked in one.
+    /// True if an output of a model does not depend, to the last bit, on the other fits in the model. Fits of several points
+    /// that share their representation can then be combined in one model.
     fn joins_points(&self) -> bool {
         false
     }
 
-    /// The Gram matrix at a point, all bags, if the method has one.
+    /// The Gram matrix of all prepared bags at a point, if the method has one.
     fn gram(&self, _point: usize, _ctx: &Ctx) -> Result<Option<&Mat>> {
         Ok(None)
     }
@@ -467,7 +467,7 @@ pub trait Prepared: Send + Sync {
         Ok(None)
     }
 
-    /// The similarity of each of `train` to its nearest other: the yardstick for [`Outputs::nearest`].
+    /// The similarity of each bag of `train` to the nearest other one. [`Outputs::nearest`] is compared with these values.
     fn nearest(&self, _point: usize, _train: &[usize]) -> Option<Vec<f64>> {
         None
     }
@@ -477,30 +477,30 @@ pub trait Prepared: Send + Sync {
         Ok(None)
     }
 
-    /// A model that stands alone, with one output per fit; all fits are of one point, or of points that share their
-    /// representation where these can be [joined](Prepared::joins_points). `train` lists the bags learned from.
+    /// A model with one output per fit. All fits belong to one point, or to points that share their representation if these can
+    /// be [joined](Prepared::joins_points). `train` lists the training bags.
     fn model(&self, fits: &[&SolvedFit], train: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>>;
 }
 
-/// What a model says of some bags.
+/// The output of a model for some bags.
 pub struct Outputs {
     /// Bags x outputs.
     pub scores: Mat,
-    /// For each bag, the similarity (at most 1) to the nearest training bag, where there is such a thing.
+    /// For each bag, the similarity (at most 1) to the nearest training bag, if the method has a similarity.
     pub nearest: Vec<Option<f64>>,
 }
 
 /// Why an output has its value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Explanation {
-    /// The output is exactly the bias plus the parts, one per instance.
+    /// The output is exactly the bias plus the contributions of the instances.
     Additive {
-        /// The part that belongs to no instance.
+        /// The constant.
         bias: f64,
-        /// The part of each instance.
+        /// The contribution of each instance.
         parts: Vec<f64>,
     },
-    /// The output is that of one instance, the chosen.
+    /// The output is that of one instance.
     Witness {
         /// The output of every instance.
         outputs: Vec<f64>,
@@ -509,7 +509,7 @@ pub enum Explanation {
     },
 }
 
-/// The instance that stands for a training bag in one machine.
+/// The instance that represents a training bag in one binary model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Representative {
     /// The bag's name.
@@ -522,31 +522,31 @@ pub struct Representative {
     pub value: f64,
 }
 
-/// One round of the search that a model came from, in numbers.
+/// One round of training, in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracedRound {
     /// Which output of the model.
     pub output: usize,
-    /// The dual objective of the round's machine, which is maximised.
+    /// The dual objective of the SVM of this round, which is maximised.
     pub objective: f64,
     /// How many choices changed after it.
     pub changed: usize,
-    /// How many of the rows it was trained on are support vectors.
+    /// The number of support vectors.
     pub support: usize,
-    /// How the search ended, for its last round.
-    pub ended: Option<Ended>,
+    /// How training ended; only in the last round.
+    pub ended: Option<AlternationEnd>,
 }
 
-/// A place in instance space that a model is built on.
+/// A concept of a model, with its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedConcept {
-    /// The place, and what each attribute counts there; as the model sees attributes, scaled.
+    /// The point and the weight of each attribute, in scaled units.
     pub concept: Concept,
-    /// How much it is believed, in shares of 1.
+    /// Its weight in the model; all weights add up to 1.
     pub belief: f64,
-    /// The log density it was found with.
+    /// Its log density on the training bags.
     pub log_density: f64,
-    /// True if bags of the plus side come near it (or larger values); false if it was found with the sides swapped.
+    /// True if positive bags (or those with larger values) are close to it; false if negative bags are.
     pub of_plus: bool,
 }
 
@@ -561,20 +561,20 @@ pub struct VotingBag {
     pub instance: usize,
     /// The instance of the training bag, counted from 0.
     pub its_instance: usize,
-    /// What its votes add to the output.
+    /// The contribution of its votes to the output.
     pub part: f64,
 }
 
-/// A rule that a model adds up: one attribute, one cut, and what is added on either side of it.
+/// A rule of a model: an attribute, a threshold, and the value on either side of it. The model adds up its rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CutRule {
-    /// The attribute, as the model sees columns.
+    /// The attribute, counted among the columns of the model.
     pub attribute: usize,
-    /// The cut, as the model sees attributes, scaled.
+    /// The threshold, in scaled units.
     pub cut: f64,
-    /// What an instance at or below the cut adds, before the mean over the bag.
+    /// The value of an instance at or below the threshold, before the mean over the bag.
     pub below: f64,
-    /// What an instance above the cut adds.
+    /// The value of an instance above the threshold.
     pub above: f64,
 }
 
@@ -583,32 +583,32 @@ pub trait Predictor: Send + Sync {
     /// Number of outputs.
     fn outputs(&self) -> usize;
 
-    /// Number of columns it compares; nothing if it looks at none.
+    /// Number of columns it needs; `None` if it uses no columns.
     fn width(&self) -> Option<usize>;
 
     /// Scores new bags.
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs>;
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs>;
 
-    /// For each bag and output, why; an error that says so if the method cannot tell.
+    /// An explanation for each bag and output; an error if the method cannot explain.
     fn explain(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>>;
 
-    /// For each output the constant that its parts contain, shared among the instances of a bag by weight (equally where all
-    /// weigh the same); nothing if no constant is shared.
+    /// For each output, the constant that is divided among the contributions of the instances, in proportion to their weights;
+    /// `None` if there is no such constant.
     fn shared_intercepts(&self) -> Option<Vec<f64>> {
         None
     }
 
-    /// The instances that stand for training bags, if the method chooses such.
+    /// The instances that represent the training bags, if the method chooses any.
     fn representatives(&self) -> &[Representative] {
         &[]
     }
 
-    /// The search of each output, round by round, if the method alternates between training and choosing.
+    /// The rounds of training for each output, if the method alternates between training and choosing instances.
     fn trace(&self) -> &[TracedRound] {
         &[]
     }
 
-    /// The graph of each bag, if the method draws such.
+    /// The graph of each bag, if the method builds graphs.
     fn graphs(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
         Ok(None)
     }
@@ -618,33 +618,33 @@ pub trait Predictor: Send + Sync {
         Ok(None)
     }
 
-    /// For each output the concepts it is made of, most believed first, if the method has such.
+    /// For each output its concepts, the largest weight first, if the method learns concepts.
     fn concepts(&self) -> Option<Vec<Vec<WeightedConcept>>> {
         None
     }
 
-    /// For each bag and output the training bags that vote, if the method lets bags vote.
+    /// For each bag and output the training bags that vote, if the method is a vote.
     fn votes(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Vec<Vec<VotingBag>>>>> {
         Ok(None)
     }
 
-    /// For each output the rules it adds up, in the order in which they were found, if the method has such.
+    /// For each output its rules, in the order in which they were found, if the method learns rules.
     fn rules(&self) -> Option<Vec<Vec<CutRule>>> {
         None
     }
 
-    /// For each bag and output how much each instance is attended to, in shares of 1, if the method weighs instances so. What
-    /// an instance adds is another matter ([`Predictor::explain`]).
+    /// For each bag and output the attention weights of the instances, which add up to 1, if the method has attention. These are
+    /// not the contributions of the instances ([`Predictor::explain`]).
     fn attention(&self, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Vec<Vec<Vec<f64>>>>> {
         Ok(None)
     }
 
-    /// For each output what training bags say that parts of the model had not seen: the share of them on the right side, or the
-    /// mean squared error. Empty if no part has left out any.
+    /// For each output the out-of-bag estimate: the fraction of bags predicted correctly, or the mean squared error. Empty if no
+    /// member of the model left out any training bag.
     fn out_of_bag(&self) -> &[f64] {
         &[]
     }
 
-    /// Everything needed to load it again; an error if what it keeps is outside memory and cannot be read.
+    /// Everything needed to load it again; an error if part of the model is in a file that cannot be read.
     fn save(&self) -> Result<State>;
 }

@@ -2,12 +2,12 @@
 //!
 //! It is saved as one safetensors file: arrays by name, and a JSON header (under `__metadata__`, key `bagwise`) with
 //! format version, method, parameters, transform, classes, calibration, threshold, feature names and a summary of
-//! the training. Nothing in the file is executed, and everything that does not fit together is refused.
+//! the training. Nothing in the file is executed, and an inconsistent file is an error.
 
+mod capabilities;
 mod combined;
 mod conformal;
 mod file;
-mod offers;
 
 use combined::{added_up, class_probabilities};
 pub(crate) use conformal::{CalibrationBag, Conformal, ConformalHeader, class_score};
@@ -29,7 +29,7 @@ use crate::preprocess::{Scale, Transform};
 use crate::state::{Tensor, refuse};
 use bagwise_core::{Bags, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, bag_digests, files};
 use bagwise_io::{ReadOptions, compress, save};
-use bagwise_judge::Scored;
+use bagwise_judge::ScoredBags;
 
 pub use file::{pack, unpack};
 
@@ -60,7 +60,7 @@ pub struct ModelHeader {
     pub features: Vec<Feature>,
     /// Class names; empty for real values.
     pub classes: Vec<String>,
-    /// What each output tells apart.
+    /// The two sides of each output.
     pub tasks: Vec<BinaryTask>,
     /// Medians, categories and scaling.
     pub transform: Transform,
@@ -68,7 +68,7 @@ pub struct ModelHeader {
     pub calibration: Calibration,
     /// Outputs from here on are the positive class; above 0 if not given.
     pub threshold: Option<f64>,
-    /// What is usual in training.
+    /// Statistics of the training bags, to recognise unfamiliar bags.
     pub(crate) familiarity: Familiarity,
     /// What it was trained on.
     pub training: TrainingSummary,
@@ -81,7 +81,7 @@ pub struct ModelHeader {
     /// The members of an ensemble, each with a transform of its own; empty for a single method.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) members: Vec<MemberHeader>,
-    /// What the program that trained it wants back with the model, in its own form; the library keeps it unread.
+    /// Data of the program that trained the model, which the library stores without reading it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<serde_json::Value>,
 }
@@ -150,7 +150,7 @@ pub struct Model {
     training_bags: Vec<u64>,
 }
 
-/// What a model says of one bag.
+/// The prediction of a model for one bag.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
     /// The bag.
@@ -161,11 +161,11 @@ pub struct Prediction {
     pub outputs: Vec<f64>,
     /// The probability of each class, NaN if the model was trained without; empty for real values.
     pub probabilities: Vec<f64>,
-    /// Similarity to the nearest training bag, at most 1, where the method has such a thing.
+    /// Similarity to the nearest training bag, at most 1, if the method has a similarity.
     pub nearest: Option<f64>,
     /// Share of the bag's values outside the training range.
     pub outside: f64,
-    /// False if the model is out of its depth.
+    /// False if the bag resembles no training bag.
     pub familiar: bool,
 }
 
@@ -202,12 +202,12 @@ impl Model {
         self
     }
 
-    /// What the model says of bags whose columns are matched by name.
+    /// Predicts bags, whose columns are matched by name.
     pub fn predict(&self, bags: &Bags) -> Result<Vec<Prediction>> {
         self.predict_with(bags, &Ctx::default())
     }
 
-    /// The same with the surroundings of a long computation.
+    /// The same with the context of a long computation.
     pub fn predict_with(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Prediction>> {
         let mut all = Vec::with_capacity(bags.len());
         for (raw, ready) in self.ready(bags, ctx)? {
@@ -217,7 +217,7 @@ impl Model {
             let mut nearest = vec![None; ready.len()];
             let mut column = 0;
             for model in &self.models {
-                let answer = model.answer(&ready, ctx)?;
+                let answer = model.predict(&ready, ctx)?;
                 for b in 0..ready.len() {
                     for k in 0..answer.scores.cols() {
                         outputs.set(b, column + k, answer.scores.get(b, k));
@@ -261,7 +261,7 @@ impl Model {
     }
 
     /// Predictions of bags, given as positions in a data set, as a record keeps them.
-    pub(crate) fn scored(&self, bags: &[usize], said: &[Prediction]) -> Scored {
+    pub(crate) fn scored(&self, bags: &[usize], said: &[Prediction]) -> ScoredBags {
         let ModelHeader { classes, tasks, calibration, .. } = &self.header;
         let code =
             |p: &Prediction| classes.iter().position(|c| Some(c) == p.label.as_ref()).map_or(0, |c| c as u32);
@@ -273,7 +273,7 @@ impl Model {
             [task] => vec![p.probabilities[task.plus as usize]],
             _ => p.probabilities.clone(),
         };
-        Scored {
+        ScoredBags {
             bags: bags.to_vec(),
             labels: (!classes.is_empty()).then(|| said.iter().map(code).collect()),
             scores: said.iter().flat_map(scores).collect(),
@@ -281,12 +281,12 @@ impl Model {
         }
     }
 
-    /// For each bag and machine, why the output has its value.
+    /// For each bag and binary model, an explanation of the output.
     pub fn explain(&self, bags: &Bags) -> Result<Vec<Vec<Explanation>>> {
         self.explain_with(bags, &Ctx::default())
     }
 
-    /// The same with the surroundings of a long computation.
+    /// The same with the context of a long computation.
     pub fn explain_with(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Vec<Explanation>>> {
         let mut all = Vec::with_capacity(bags.len());
         for (_, ready) in self.ready(bags, ctx)? {
@@ -303,9 +303,9 @@ impl Model {
         Ok(all)
     }
 
-    /// What the model says of each bag, and why: what adds up to (or decides) its [`Model::decision_value`]. Of several classes
-    /// that is what the machines of the predicted class say in its favour, together; an instance that alone decides a machine
-    /// has all of that machine's say.
+    /// Predictions with explanations: the contributions that add up to [`Model::decision_value`], or the instance that decides. With
+    /// several classes, this is the total support of the binary models for the predicted class. An instance that alone decides a
+    /// binary model gets all of its support.
     pub fn explain_predictions(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<(Prediction, Explanation)>> {
         let (said, explained) = (self.predict_with(bags, ctx)?, self.explain_with(bags, ctx)?);
         let one = |(prediction, mut machines): (Prediction, Vec<Explanation>)| {
@@ -319,8 +319,8 @@ impl Model {
         Ok(said.into_iter().zip(explained).map(one).collect())
     }
 
-    /// The constant that the parts of an explained prediction contain, shared among the instances of a bag by weight; nothing if
-    /// no constant is shared.
+    /// The constant that is divided among the contributions of an explained prediction, in proportion to the weights of the
+    /// instances; `None` if there is no such constant.
     pub fn shared_intercept(&self, prediction: &Prediction) -> Option<f64> {
         let mut all: Vec<Option<f64>> = Vec::new();
         for model in &self.models {
@@ -348,7 +348,7 @@ impl Model {
         tasks.iter().enumerate().filter_map(|(k, task)| Some((k, sign(task)?))).collect()
     }
 
-    /// What the value of an explained prediction tells apart: the two classes, or the predicted class and the rest.
+    /// The two sides of an explained prediction: the two classes, or the predicted class and the rest.
     pub fn explained_name(&self, prediction: &Prediction) -> String {
         match (&prediction.label, self.header.tasks.len()) {
             (Some(label), 2..) => format!("{label} vs rest"),
@@ -356,8 +356,8 @@ impl Model {
         }
     }
 
-    /// The number that a prediction is summed up by: the predicted value, the decision value of the positive class of two, or
-    /// of several classes what the machines say in favour of the predicted one, added up.
+    /// One number for a prediction: the predicted value, the decision value of the positive class of two, or, with several
+    /// classes, the total support of the binary models for the predicted class.
     pub fn decision_value(&self, prediction: &Prediction) -> f64 {
         let ModelHeader { classes, tasks, .. } = &self.header;
         let label = || classes.iter().position(|c| Some(c) == prediction.label.as_ref());
@@ -389,7 +389,7 @@ impl Model {
         Some((classes.get(plus as usize)?, minus))
     }
 
-    /// What a machine tells apart, in words: "1 vs 0", "cat vs rest"; empty for real values.
+    /// The two sides of a binary model as text: "1 vs 0", "cat vs rest"; empty for real values.
     pub fn machine_name(&self, machine: usize) -> String {
         self.sides(machine).map_or(String::new(), |(plus, minus)| format!("{plus} vs {minus}"))
     }
@@ -415,22 +415,22 @@ impl Model {
         }))
     }
 
-    /// Remembers the bags that it was trained on.
+    /// Stores digests of the bags it was trained on.
     pub(crate) fn remember(mut self, bags: impl IntoIterator<Item = u64>) -> Model {
         self.training_bags = bags.into_iter().collect();
         self.training_bags.sort_unstable();
         self
     }
 
-    /// The bags whose instances are those of a bag that it was trained on: what it says of them is no test. Nothing is known
-    /// of models that older versions have saved.
+    /// The bags that it was trained on: predictions for them are not a test. Models saved by older versions do not have this
+    /// information.
     pub fn training_bags_among(&self, bags: &Bags) -> Result<Vec<usize>> {
         let digests = bag_digests(&bags.align(&self.header.features)?)?;
         let is_known = |bag: &usize| self.training_bags.binary_search(&digests[*bag]).is_ok();
         Ok((0..bags.len()).filter(is_known).collect())
     }
 
-    /// Writes the file, whole or not at all, and only if it can be read back.
+    /// Writes the file completely or not at all, and only if it can be read back.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let bytes = self.to_bytes()?;
@@ -488,7 +488,7 @@ impl Model {
         Ok(state)
     }
 
-    /// Reads a file, compressed or not, refusing what is damaged or newer.
+    /// Reads a file, compressed or not. A damaged file or a newer format is an error.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
         let mut bytes = Vec::new();
@@ -578,7 +578,7 @@ impl Model {
     }
 }
 
-/// Bags in lists of bounded size: comparing so many instances with training bags at once keeps memory flat and threads
+/// Bags in lists of bounded size: comparing this many instances with training bags at once keeps memory flat and threads
 /// busy.
 pub(crate) fn pieces(bags: &Bags) -> Vec<Vec<usize>> {
     const INSTANCES: usize = 16_384;

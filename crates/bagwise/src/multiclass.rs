@@ -1,5 +1,5 @@
-//! Classes exist here and nowhere below: a problem with several classes becomes machines that each tell +1 from
-//! -1, and their outputs become a class again.
+//! Reduces a problem with several classes to binary problems (+1 against -1), and combines their outputs to a class. The
+//! layers below do not know about classes.
 //!
 //! Two classes: one machine, the positive class as +1. More: *one-vs-one*, every pair `(p, q)` with `p < q` as +1
 //! trained on the bags of those two; a positive output votes for `p`, any other for `q`, the most votes win and

@@ -62,7 +62,7 @@ impl FromStr for Scale {
 /// What has been learned from training bags, ready to be applied to any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transform {
-    /// The scaling that was asked for.
+    /// The scaling requested.
     pub scale: Scale,
     /// Whether medians were taken.
     medians: bool,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bagwise::prelude::*;
-use bagwise::{Ctx, Error, Event, Keep};
+use bagwise::{Ctx, Error, Event, RecordLocation};
 
 fn data() -> Dataset {
     read("synthetic:gauss?bags=40&features=3").unwrap()
@@ -135,7 +135,7 @@ fn a_run_that_was_stopped_goes_on_in_its_folder() {
     // Another run is refused there, and gets a folder of its own where it may choose.
     let other = || compare(&data).methods(["wmksvm"]).folds(4).seed(1);
     assert!(said(other().folder(&folder).run()).contains("another run"));
-    let named = other().keep(Keep::FolderNamed(folder.clone())).run().unwrap();
+    let named = other().keep(RecordLocation::FolderNamed(folder.clone())).run().unwrap();
     assert_eq!(named.folder, Some(home.join("run-2")));
     // A folder with files of others is left alone.
     let foreign = home.join("foreign");

@@ -3,7 +3,7 @@
 //! mi-SVM and MI-SVM.
 
 use bagwise::io::{ReadOptions, read};
-use bagwise::method::Ended;
+use bagwise::method::AlternationEnd;
 use bagwise::methods;
 use bagwise::params::{Grid, Point, WhenUnset};
 use bagwise::unstable::{AlternationStep, Trajectory, follow};
@@ -41,11 +41,11 @@ fn point(method: &str, given: &[(&str, String)]) -> Point {
         .remove(0)
 }
 
-fn ended(status: &str) -> Ended {
+fn ended(status: &str) -> AlternationEnd {
     match status.strip_prefix("cycle") {
-        Some(length) => Ended::Cycle(length.parse().unwrap()),
-        None if status == "converged" => Ended::Converged,
-        None => Ended::Limit,
+        Some(length) => AlternationEnd::Cycle(length.parse().unwrap()),
+        None if status == "converged" => AlternationEnd::Converged,
+        None => AlternationEnd::Limit,
     }
 }
 

@@ -86,7 +86,7 @@ fn model(
 }
 
 fn scores(model: &dyn Predictor, bags: &Bags) -> Vec<f64> {
-    let Outputs { scores, .. } = model.answer(bags, &Ctx::default()).unwrap();
+    let Outputs { scores, .. } = model.predict(bags, &Ctx::default()).unwrap();
     scores.into_data()
 }
 

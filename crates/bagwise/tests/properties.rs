@@ -1,7 +1,7 @@
 //! Invariants of every bag kernel, on random bags: symmetric, positive semi-definite, independent of the other bags,
 //! and the same between two sets of bags as within one.
 
-use bagwise::method::{Method, Offer};
+use bagwise::method::{Capability, Method};
 use bagwise::methods::METHODS;
 use bagwise::params::{Grid, Kind, WhenUnset};
 use bagwise::preprocess::Scale;
@@ -27,10 +27,10 @@ fn kernels() -> Vec<(&'static dyn Method, bagwise::params::Point)> {
     let mut all = Vec::new();
     // Of what is the same for all bags: not learned from labels, and without cells, clusters or axes found in the bags.
     let learned = |m: &dyn Method| {
-        m.info().has(Offer::FeatureMap)
+        m.info().has(Capability::FeatureMap)
             || m.params().iter().any(|p| ["centres", "prototypes", "summary"].contains(&p.name))
     };
-    let has_kernel = |m: &&&dyn Method| m.info().has(Offer::Kernel) && !learned(**m);
+    let has_kernel = |m: &&&dyn Method| m.info().has(Capability::Kernel) && !learned(**m);
     for method in METHODS.iter().filter(has_kernel) {
         let given: Vec<(String, String)> = method
             .params()

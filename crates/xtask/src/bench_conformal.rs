@@ -2,7 +2,7 @@
 //! data, and how large they are beside MAPIE's on the same scores. Bars: not below 0.9 by more than two standard errors over
 //! draws, and at most 1.15 times as large.
 //!
-//! Synthetic data are drawn anew; of real data a draw is a random half, judged by the other half (of groups where there are
+//! Synthetic data are drawn again; of real data a draw is a random half, judged by the other half (of groups where there are
 //! some). MAPIE (CV+ with `lac` scores, or `plus` for numbers) gets the predictions of the same models of folds. It knows no
 //! groups, so there it is not compared.
 #![expect(clippy::print_stdout, reason = "a bench exists to print")]

@@ -51,9 +51,9 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 /// A word of `cargo xtask`: its name, its arguments, what it does, and the function.
-type Word = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<()>);
+type Subcommand = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<()>);
 
-const WORDS: &[Word] = &[
+const WORDS: &[Subcommand] = &[
     ("fmt", "", "format the code", |_| run::format(false)),
     ("lint", "", "formatting, house rules, clippy and the reference", |_| steps::run(test::LINT)),
     ("test", "[STEP]", "everything that must pass, or one step of it", test::run_named),

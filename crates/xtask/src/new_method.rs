@@ -1,10 +1,11 @@
-//! `cargo xtask new-method`: adds a method of a new family to a copy of the repository, as CONTRIBUTING.md says, and looks at
-//! what changed. By hand that must be two files, the method and the registry; everything else is written by
-//! `cargo xtask golden`, and the tests of all methods must pass for the new one.
+//! `cargo xtask new-method`: adds a method of a new family to a copy of the repository, follows the four steps of CONTRIBUTING.md,
+//! and checks which files changed. Only two may change by hand, the method and the registry. `cargo xtask golden` writes all
+//! others, and the tests of all methods must pass for the new one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
@@ -16,24 +17,19 @@ const NAME: &str = "nearest-mean";
 const REGISTRY: &str = "crates/bagwise/src/methods/mod.rs";
 const FILE: &str = "crates/bagwise/src/methods/nearest_mean.rs";
 
-/// What commands write: the reference, output shown in documents, snapshots, and the Python classes.
+/// Whether `cargo xtask golden` writes this file: the reference, output shown in documents, snapshots, and the Python classes.
 fn is_generated(file: &str) -> bool {
     file.ends_with(".snap")
-        || [
-            "README.md",
-            "python/bagwise/_estimators.py",
-            "python/bagwise/_names.py",
-            "python/bagwise/__init__.py",
-        ]
-        .contains(&file)
+        || ["README.md", "python/bagwise/_estimators.py", "python/bagwise/__init__.py"].contains(&file)
         || file.starts_with("docs/") && file.ends_with(".md")
 }
 
-/// Adds the method, writes what is generated, and counts.
+/// Adds the method, follows the steps, and lists the files that changed.
 pub(crate) fn command() -> Result<()> {
+    let start = Instant::now();
     let copy = target().join("new-method");
     copy_repository(&copy)?;
-    // Dependencies are built already; only Windows cannot replace an xtask that runs.
+    // The same target folder, so that dependencies are not built again. Windows cannot replace a running xtask.
     let builds = if cfg!(windows) { target().join("new-method-target") } else { target() };
     let inside = |name: &str, args: &[&str]| {
         let mut command = program(name, args);
@@ -55,6 +51,12 @@ pub(crate) fn command() -> Result<()> {
     ensure!(with.matches("nearest_mean").count() == 2, "{REGISTRY} has no line to put the method beside");
     std::fs::write(copy.join(REGISTRY), with)?;
 
+    // Step 3, for the new method alone: the others did not change. It fails early if the method does not compile.
+    let mut conformance =
+        inside("cargo", &["test", "--quiet", "--package", "bagwise", "--test", "conformance"]);
+    conformance.env("BAGWISE_METHOD", NAME);
+    run(conformance)?;
+    // Step 4.
     run(inside("cargo", &["xtask", "golden"]))?;
     let changed = output(inside("git", &["status", "--porcelain", "--untracked-files=all"]))?;
     let changed: Vec<&str> = changed.lines().filter_map(|l| l.get(3..)).collect();
@@ -63,25 +65,23 @@ pub(crate) fn command() -> Result<()> {
     for file in ["docs/methods.md", "python/bagwise/_estimators.py"] {
         ensure!(generated.contains(&file), "{file} does not know the new method");
     }
-    // The promises that all methods keep, of the new one alone: the others did not change.
-    let mut promises = inside("cargo", &["test", "--quiet", "--package", "bagwise", "--test", "conformance"]);
-    promises.env("BAGWISE_METHOD", NAME);
-    run(promises)?;
+    // Further tests that loop over the registry.
     let others = ["--test", "properties", "--test", "sources", "--test", "hostile"];
     run(inside("cargo", &[&["test", "--quiet", "--package", "bagwise"][..], &others].concat()))?;
     run(inside("cargo", &["test", "--quiet", "--package", "bagwise-cli", "--test", "models"]))?;
     say(&format!(
-        "by hand {} files: {}\ngenerated {} files: {}",
+        "by hand {} files: {}\ngenerated {} files: {}\n{:.0} s",
         by_hand.len(),
         by_hand.join(", "),
         generated.len(),
-        generated.join(", ")
+        generated.join(", "),
+        start.elapsed().as_secs_f64()
     ));
     Ok(())
 }
 
-/// What git knows of the working tree, as it is now. A file that is there already is left alone, with its time, so that a
-/// second run builds only what changed.
+/// Copies the tracked and new files of the working tree. An unchanged file keeps its modification time, so that a second run
+/// builds only what changed.
 fn copy_repository(to: &Path) -> Result<()> {
     let git = to.join(".git");
     if git.exists() {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use bagwise::method::{Method, Offer};
+use bagwise::method::{Capability, Method};
 use bagwise::methods::METHODS;
 use bagwise::params::{Kind, ParamSpec};
 
@@ -80,12 +80,12 @@ const COMMON: &[(&str, &str)] = &[
     (
         "scale: str | None = None",
         "scale : {\"none\", \"minmax\", \"zscore\", \"maxabs\"}, optional\n    Scaling of features, fitted on \
-         training bags; what suits the method ({SCALE}) if not given.",
+         training bags. The default of this method is {SCALE}.",
     ),
     (
         "missing: Literal[\"refuse\", \"median\"] = \"refuse\"",
-        "missing : {\"refuse\", \"median\"}, default=\"refuse\"\n    What happens to values that are NaN: an error, \
-         or the median of the training bags.",
+        "missing : {\"refuse\", \"median\"}, default=\"refuse\"\n    What to do with NaN: raise an error, \
+         or fill in the median of the training bags.",
     ),
     (
         "precision: Literal[\"f64\", \"f32\"] = \"f64\"",
@@ -93,18 +93,18 @@ const COMMON: &[(&str, &str)] = &[
     ),
     (
         "memory: float = MEMORY",
-        "memory : float, default=4e9\n    Bytes that Grams, caches and copies may occupy together.",
+        "memory : float, default=4e9\n    Memory limit in bytes for Gram matrices, caches and copies.",
     ),
     (
         "random_state: Any = 0",
-        "random_state : int, RandomState instance or None, default=0\n    The seed of everything random: the same \
-         seed gives the same numbers on any number of threads.\n    None is 0, so that a program that says nothing \
-         can be repeated; a RandomState gives other numbers each time.",
+        "random_state : int, RandomState instance or None, default=0\n    The random seed. The same \
+         seed gives the same numbers on any number of threads.\n    None means 0, so that results are reproducible \
+         by default; a RandomState gives other numbers each time.",
     ),
     (
         "n_jobs: int | None = None",
-        "n_jobs : int, optional\n    Threads: -1 for all cores, -2 for all but one. If not given, all that joblib leaves \
-         to this process\n    (``parallel_config``, its workers, containers).",
+        "n_jobs : int, optional\n    Number of threads: -1 for all cores, -2 for all but one. By default, the cores that joblib \
+         assigns to\n    this process (``parallel_config``, its workers, containers).",
     ),
 ];
 
@@ -112,27 +112,27 @@ const COMMON: &[(&str, &str)] = &[
 const OF_CLASSIFIERS: &[(&str, &str)] = &[
     (
         "multiclass: Literal[\"one-vs-one\", \"one-vs-rest\"] | None = None",
-        "multiclass : {\"one-vs-one\", \"one-vs-rest\"}, optional\n    How several classes become machines; what suits \
-         the method ({SCHEME}) if not given.",
+        "multiclass : {\"one-vs-one\", \"one-vs-rest\"}, optional\n    Scheme for more than two classes. The \
+         default of this method is {SCHEME}.",
     ),
     (
         "class_weight: Literal[\"balanced\"] | dict[Any, float] | None = None",
-        "class_weight : {\"balanced\"} or dict, optional\n    Give every class the same total cost, however rare; or what \
-         an error costs, class by class.",
+        "class_weight : {\"balanced\"} or dict, optional\n    ``\"balanced\"`` gives every class the same total \
+         weight. A dictionary gives the cost of an error in each class.",
     ),
     (
         "decision_threshold: float | str | None = None",
-        "decision_threshold : float or str, optional\n    Where the second of two classes begins, chosen on inner folds: \
-         ``\"recall=0.95\"``,\n    ``\"precision=0.9\"``, ``\"balanced\"``, or a number; 0 if not given.",
+        "decision_threshold : float or str, optional\n    Threshold of the decision value for the second of two classes: \
+         ``\"recall=0.95\"``,\n    ``\"precision=0.9\"``, ``\"balanced\"`` (chosen on inner folds), or a number; 0 if not given.",
     ),
     (
         "inner: int = 5",
-        "inner : int, default=5\n    Folds of the training bags by which probabilities and thresholds are learned.",
+        "inner : int, default=5\n    Number of inner folds, on which probabilities are calibrated and thresholds chosen.",
     ),
     (
         "probability: bool = True",
-        "probability : bool, default=True\n    Whether the model learns probabilities. Without, it is trained once \
-         instead of once more\n    for every inner fold, and has no `predict_proba`.",
+        "probability : bool, default=True\n    Whether to calibrate probabilities. This trains another model for \
+         every inner fold. If False, there\n    is no `predict_proba`.",
     ),
 ];
 
@@ -210,7 +210,7 @@ fn class(method: &dyn Method, name: &str, regression: bool) -> String {
     let common = || further.iter().chain(COMMON);
     let base = if regression { "BagRegressor" } else { "BagClassifier" };
     // Estimators of methods with a feature map are transformers as well.
-    let map = if info.has(Offer::FeatureMap) { "FeatureMap, " } else { "" };
+    let map = if info.has(Capability::FeatureMap) { "FeatureMap, " } else { "" };
     let mut text = format!("\n\nclass {name}({map}{base}):\n");
     text += &indented(4, &documentation(method, name, regression, &own, common().map(|c| c.1)));
     writeln!(text, "\n    _method: ClassVar[str] = \"{}\"", info.name).expect("text grows");
@@ -269,11 +269,11 @@ fn documentation<'c>(
     }
     page += "\nAttributes\n----------\n";
     if !regression {
-        page += "classes_ : ndarray of shape (n_classes,)\n    The classes, ascending.\n";
+        page += "classes_ : ndarray of shape (n_classes,)\n    The classes in ascending order.\n";
     }
     page += "n_features_in_ : int\n    Number of features.\n";
     page += "feature_names_in_ : ndarray of shape (n_features_in_,)\n    Names of features, if the bags had any.\n";
-    page += "model_ : object\n    What was learned.\n";
+    page += "model_ : object\n    The trained model.\n";
     if own.iter().any(|p| p.name == "max-iter") {
         page += "n_iter_ : int\n    Rounds until the choice of instances settled, of the machine that took longest.\n";
     }

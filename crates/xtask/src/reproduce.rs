@@ -175,7 +175,7 @@ fn other_files() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The tables of experiments. Records stay under `target/experiments`; unless everything is to be computed anew, what is
+/// The tables of experiments. Records stay under `target/experiments`; unless everything is to be computed again, what is
 /// there is not computed again.
 fn experiments(cli: &Cli, files: &[PathBuf], quick: bool, anew: bool) -> Result<Section> {
     let mut section = Section::default();

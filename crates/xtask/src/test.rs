@@ -106,7 +106,7 @@ fn counted(line: &str, word: &str) -> u64 {
 }
 
 /// Runs every example of every crate. They are built together with the workspace: one by one, cargo would choose other
-/// features for their dependencies and build those anew.
+/// features for their dependencies and build those again.
 fn examples() -> Result<Option<String>> {
     run(cargo(&["build", "--quiet", "--workspace", "--examples"]))?;
     let mut names = Vec::new();

@@ -164,7 +164,7 @@ impl Predictor for Directions {
         Some(self.directions.cols())
     }
 
-    fn answer(&self, bags: &Bags, _: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, _: &Ctx) -> Result<Outputs> {
         let mut scores = Mat::zeros(bags.len(), self.outputs());
         for b in 0..bags.len() {
             let mean = mean(bags, b)?;

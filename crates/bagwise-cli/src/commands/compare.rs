@@ -9,13 +9,13 @@ use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Difference, MethodSummary};
 use bagwise::plan::NOMINAL_TIME;
 use bagwise::run::files::SUMMARY;
-use bagwise::{BASELINE, Evaluation, INNER_FOLDS, Keep, Target, TimePlan};
+use bagwise::{BASELINE, Evaluation, INNER_FOLDS, RecordLocation, Target, TimePlan};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
 use crate::judging::{self, Judging, Sharding, metric_json, shown};
 use crate::learning::{Choosing, Learning};
-use crate::output::{BOLD, Digits, Object, Output, Paint, Rows, quoted};
+use crate::output::{BOLD, Digits, Object, Output, Rows, Style, quoted};
 use crate::outside;
 use crate::reporting;
 use crate::session::{Outcome, Session};
@@ -170,7 +170,8 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     let given = args.judging.given(&mut data, &args.read)?;
     let ctx = args.learning.seeing.ctx(&session.ctx);
     let own_folder = || PathBuf::from(format!("{}-compare", stem_of(name)));
-    let keep = args.output.clone().map_or_else(|| Keep::FolderNamed(own_folder()), Keep::Folder);
+    let keep =
+        args.output.clone().map_or_else(|| RecordLocation::FolderNamed(own_folder()), RecordLocation::Folder);
     let classes = match &data.target {
         Some(Target::Classes { names, .. }) => names.clone(),
         _ => Vec::new(),
@@ -424,7 +425,7 @@ impl Output for Comparison<'_> {
         self.rows(Digits::All)
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let folder = self.folder().display();
         let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
         let without = self.results.verdict.table.iter().filter_map(|line| {

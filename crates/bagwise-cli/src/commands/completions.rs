@@ -1,4 +1,4 @@
-//! `bagwise completions`: what a shell needs to complete verbs and options.
+//! `bagwise completions`: scripts with which a shell completes commands and options.
 
 use anyhow::Result;
 use clap::CommandFactory as _;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use bagwise::model::Model;
 
-use crate::output::{Digits, Object, Output, Paint, Rows};
+use crate::output::{Digits, Object, Output, Rows, Style};
 
 /// One attribute of one concept.
 struct Line {
@@ -101,7 +101,7 @@ impl Output for Concepts {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         self.table(Digits::Few(4)).to_string()
     }
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use bagwise::datasets::{self, KnownSet, Origin};
+use bagwise::datasets::{self, KnownDataset, Origin};
 
 use crate::experiment::Experiment;
-use crate::output::{Object, Output, Paint, Rows};
+use crate::output::{Object, Output, Rows, Style};
 use crate::session::{Outcome, Session};
 
 /// List the data sets that experiments name, and download them from their public sources
@@ -14,11 +14,11 @@ use crate::session::{Outcome, Session};
 #[command(after_help = HELP, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<DataCommand>,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum DataCommand {
     /// Download data sets, convert and check them, and store them where bagwise finds them by name
     Get {
         /// Names from the list
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             session.print(&List { digests: None, sets: datasets::all().iter().collect() })?;
             Ok(Outcome::Done)
         }
-        Some(What::Check { names }) => check(names, session),
-        Some(What::Get { names, experiment, from, to }) => {
+        Some(DataCommand::Check { names }) => check(names, session),
+        Some(DataCommand::Get { names, experiment, from, to }) => {
             if names.len() > 1 && from.is_some() {
                 bail!("--from is the file of a single data set, but {} are named", names.len());
             }
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 session.say(&format!("{name}: {}", source(datasets::known(name)?)));
                 match datasets::fetch(name, from.as_deref(), &folder) {
                     Ok(path) => session.say(&format!("{name}: {}", path.display())),
-                    // One that cannot be had does not keep the others away.
+                    // If one is not available, continue with the others.
                     Err(error) if wanted.len() > 1 => failed.push(error),
                     Err(error) if from.is_none() => bail!("{error}: bagwise data get {name} --from FILE"),
                     Err(error) => return Err(error.into()),
@@ -102,7 +102,7 @@ fn missing(experiment: &Experiment) -> Vec<String> {
 }
 
 fn check(names: &[String], session: &Session) -> Result<Outcome> {
-    let sets: Vec<&KnownSet> = match names.is_empty() {
+    let sets: Vec<&KnownDataset> = match names.is_empty() {
         true => datasets::all().iter().filter(|set| set.is_here()).collect(),
         false => names.iter().map(|name| datasets::known(name)).collect::<bagwise::Result<_>>()?,
     };
@@ -112,7 +112,7 @@ fn check(names: &[String], session: &Session) -> Result<Outcome> {
     Ok(if same { Outcome::Done } else { Outcome::FailedFits })
 }
 
-fn source(set: &KnownSet) -> String {
+fn source(set: &KnownDataset) -> String {
     match set.origin {
         Origin::Shipped => "included in bagwise".into(),
         Origin::GitHub { .. } => set.url().unwrap_or_default(),
@@ -122,7 +122,7 @@ fn source(set: &KnownSet) -> String {
 struct List {
     /// Of the data that are here, where they were looked at.
     digests: Option<Vec<String>>,
-    sets: Vec<&'static KnownSet>,
+    sets: Vec<&'static KnownDataset>,
 }
 
 impl List {
@@ -140,7 +140,7 @@ impl List {
 
 impl Output for List {
     fn json(&self) -> Result<String> {
-        let one = |(i, set): (usize, &&KnownSet)| {
+        let one = |(i, set): (usize, &&KnownDataset)| {
             let mut object = Object::default();
             object.put("name", set.name).put("bags", set.bags).put("instances", set.instances);
             object.put("attributes", set.attributes).put("here", self.state(i)).put("licence", set.licence());
@@ -164,7 +164,7 @@ impl Output for List {
         rows
     }
 
-    fn text(&self, _paint: Paint) -> String {
+    fn text(&self, _paint: Style) -> String {
         let here = self.sets.iter().filter(|set| set.is_here()).count();
         let mut text = self.csv().to_string();
         text += &format!("you have {here} of {}", self.sets.len());

@@ -7,7 +7,7 @@ use bagwise::io::{MapSpool, OutputKind, write_npz};
 use bagwise::model::Model;
 
 use crate::args::Data;
-use crate::learning::Seeing;
+use crate::learning::RepresentationArgs;
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, each_piece};
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     streaming: Streaming,
     #[command(flatten)]
-    seeing: Seeing,
+    seeing: RepresentationArgs,
     #[command(flatten)]
     read: Data,
 }

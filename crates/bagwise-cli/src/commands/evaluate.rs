@@ -11,7 +11,7 @@ use bagwise::run::files::SUMMARY;
 use crate::args::Data;
 use crate::judging::{self, Judging, Sharding, metric_json, shown};
 use crate::learning::{Choosing, Learning};
-use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::session::{Outcome, Session};
 use crate::wording;
 
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA")]
     data: String,
-    /// The method; auto evaluates the automatic choice among methods and scalings as a whole
+    /// The method; auto evaluates the whole procedure of choosing a method and its scaling
     #[arg(long, value_name = "METHOD", required_unless_present = "model")]
     method: Option<String>,
     /// Score a saved model on the labelled bags of DATA, which it was not trained on, instead of a method by cross-validation
@@ -70,7 +70,7 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if let Some(model) = &args.model {
-        let asked = super::validate::Asked {
+        let asked = super::validate::ValidateOptions {
             model,
             data: &args.data,
             metric: args.choosing.optimize,
@@ -187,7 +187,7 @@ impl Output for Estimate<'_> {
         self.rows(Digits::All, self.line().metrics.iter())
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let count = self.results.records.len();
         let mut page = format!(
             "{} on {}{}, {}, {count} {} in {:.1} s\n\n",

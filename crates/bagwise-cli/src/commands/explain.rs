@@ -6,12 +6,12 @@ use anyhow::{Result, bail};
 use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
 use bagwise::io::OutputKind;
-use bagwise::method::{Explanation, Offer, Representative, TracedRound};
+use bagwise::method::{Capability, Explanation, Representative, TracedRound};
 use bagwise::methods;
 use bagwise::model::{Model, Prediction};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Paint, Rows, beside};
+use crate::output::{Digits, Object, Output, Rows, Style, beside};
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, Target, each_piece};
 
@@ -78,8 +78,8 @@ There is one row per bag and instance (counted from 1 within its bag). What is e
 classes, the decision value of the positive class (`machine` is `1 vs 0`; negative values favour 0); with more classes, the \
 support of all binary models for the predicted class (`cat vs rest`); for regression, the predicted value. If the kind is \
 `part`, the value is the contribution of the instance. The contributions and the `bias` add up to the score that bagwise \
-predict prints. If the method has an intercept, it is shared among the instances of a bag by weight, so the sign of a \
-contribution shows which class the instance supports; the bias is then 0, and the intercept is printed. If the kind is \
+predict prints. If the method has an intercept, it is divided among the instances of a bag in proportion to their weights, so the \
+sign of a contribution shows which class the instance supports. The bias is then 0, and the intercept is printed. If the kind is \
 `output`, the value is the decision value of the instance itself, and the bag gets the value of the `chosen` instance. If the \
 kind is `attention` (mil-net), the value is the share of the network's attention, which shows where the network looks, not \
 which class it favours. --top 1 shows the instance that contributes most to the prediction; for a bag that is predicted \
@@ -105,7 +105,7 @@ units of the data) adds `at_or_below`, any other adds `above`. The decision valu
 the sum over all rules.
 
 With --votes, there is one row per bag and training bag that votes on it (two rows if each is among the nearest of the other), \
-with the instances that are nearest to each other and what the vote adds to the decision value.
+with the two instances that are nearest to each other and the contribution of the vote to the decision value.
 
 With --stream, the data are read in pieces, and rows are printed piece by piece, as in bagwise predict.
 
@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 model.header.method
             );
         }
-        session.print(&Standing { model: &model, chosen })?;
+        session.print(&RepresentativesTable { model: &model, chosen })?;
         return Ok(Outcome::Done);
     };
     if let Some(path) = &args.output {
@@ -223,7 +223,7 @@ impl Args {
         coordinates: Option<Coordinates>,
         session: &Session,
     ) -> Result<Parts<'a>> {
-        let attention = match methods::find(&model.header.method)?.info().has(Offer::Attention) {
+        let attention = match methods::find(&model.header.method)?.info().has(Capability::Attention) {
             // Not every pooling has one, and that of several machines is not that of a class.
             true if self.machines || model.header.tasks.len() == 1 => {
                 model.attention(&data.bags, &session.ctx).unwrap_or_default()
@@ -241,12 +241,12 @@ fn is_map(path: &Path) -> bool {
 
 /// One explanation of one bag.
 struct Explained {
-    /// What the value tells apart; empty for numbers.
+    /// The two sides that the value separates; empty for regression.
     machine: String,
     why: Explanation,
     /// What the model predicts; nothing where single machines are explained.
     predicted: Option<String>,
-    /// 1 if larger parts speak for the prediction, -1 if smaller ones do, 0 if it is a number.
+    /// 1 if larger parts support the prediction, -1 if smaller ones do, 0 for regression.
     sign: f64,
     /// The constant that the parts contain.
     intercept: Option<f64>,
@@ -281,7 +281,7 @@ impl Explained {
         all.into_iter().enumerate().map(one).collect()
     }
 
-    /// How much a part speaks for the prediction; of a number how much it moves it.
+    /// How much a part supports the prediction; for regression, its absolute value.
     fn weight(&self, part: f64) -> f64 {
         if self.sign == 0.0 { part.abs() } else { self.sign * part }
     }
@@ -527,12 +527,12 @@ impl Output for Parts<'_> {
 }
 
 /// The instances that stand for training bags.
-struct Standing<'a> {
+struct RepresentativesTable<'a> {
     model: &'a Model,
     chosen: Vec<Representative>,
 }
 
-impl Standing<'_> {
+impl RepresentativesTable<'_> {
     fn table(&self, digits: Digits) -> Rows {
         let mut rows = Rows::new(["bag", "instance", "machine", "value"]);
         for r in &self.chosen {
@@ -547,7 +547,7 @@ impl Standing<'_> {
     }
 }
 
-impl Output for Standing<'_> {
+impl Output for RepresentativesTable<'_> {
     fn json(&self) -> Result<String> {
         let object = |r: &Representative| {
             let mut object = Object::default();
@@ -562,7 +562,7 @@ impl Output for Standing<'_> {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         self.table(Digits::Few(6)).to_string()
     }
 }
@@ -612,7 +612,7 @@ impl Output for Trace<'_> {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         self.table(Digits::Few(6)).to_string()
     }
 }

@@ -10,7 +10,7 @@ use bagwise::{AUTO, INNER_FOLDS, Model};
 use crate::args::Data;
 use crate::judging::{human_seconds, say_plan};
 use crate::learning::{Choosing, Learning};
-use crate::output::{Digits, Object, Output, Paint, Rows, quoted};
+use crate::output::{Digits, Object, Output, Rows, Style, quoted};
 use crate::session::{Outcome, Session};
 
 use super::show::{members, members_json};
@@ -22,8 +22,8 @@ pub(crate) struct Args {
     /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA", required_unless_present = "maps", conflicts_with = "maps")]
     data: Option<String>,
-    /// The method; auto compares a portfolio of methods and scalings and takes the simplest that is not clearly worse than the best,
-    /// or several together if that is better; all chooses among all methods
+    /// The method; auto compares several methods and scalings and uses the simplest that is not clearly worse than the best, or
+    /// an ensemble if that is better; all chooses from all methods
     #[arg(long, value_name = "METHOD", default_value = AUTO)]
     method: String,
     /// Output file
@@ -37,11 +37,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10",
         value_parser = clap::value_parser!(u32).range(2..))]
     conformal: Option<u32>,
-    /// Learn from the feature maps in this folder (.parquet files of bagwise.arrow.mapper, .npz files of bagwise embed) instead of
-    /// instances; --labels names the table with the bags and their labels. Maps that exceed --memory stay on disk
+    /// Train on the feature maps in this folder (.parquet files from bagwise.arrow.mapper, .npz files from bagwise embed) instead
+    /// of instances; --labels names the table with the bags and their labels. Maps that exceed --memory stay on disk
     #[arg(long, value_name = "FOLDER", requires_all = ["model", "labels"], conflicts_with_all = ["scale", "conformal"])]
     maps: Option<PathBuf>,
-    /// The model that made the maps; the new model maps bags in the same way
+    /// The model that computed the maps; the new model has the same feature map
     #[arg(long, value_name = "FILE.bagwise", requires = "maps")]
     model: Option<PathBuf>,
     #[command(flatten)]
@@ -56,8 +56,9 @@ const HELP: &str = "\
 Parameters that are not given are chosen by cross-validation on the training bags, without splitting groups. \
 The model remembers columns and the dialect of the table, so bagwise predict needs no options. To estimate how well the model predicts new bags, use bagwise evaluate.
 
-Millions of bags: fit a model on a sample of them, map all bags with it (bagwise.arrow.mapper in Spark and others, or bagwise embed), \
-and train on the maps: bagwise fit --maps FOLDER --model SAMPLE.bagwise --labels BAGS.csv -o ALL.bagwise.
+To train on millions of bags, fit an isk model on a sample, compute the feature maps of all bags with it (bagwise embed, or \
+bagwise.arrow.mapper in Spark), and train on the maps: bagwise fit --maps FOLDER --model SAMPLE.bagwise --labels BAGS.csv -o \
+ALL.bagwise.
 
 Examples:
   bagwise fit musk1 -o musk1.bagwise                                 choose method and parameters
@@ -212,7 +213,7 @@ impl Output for Fitted<'_> {
         rows
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         let header = &self.model.header;
         let value = header.training.inner_value.map_or("undefined".into(), |v| format!("{v:.3}"));
         let remark = if self.chosen {

@@ -9,7 +9,7 @@ use bagwise::judge::data_fingerprint;
 use bagwise::{Dataset, Shard};
 
 use crate::args::Data;
-use crate::learning::Seeing;
+use crate::learning::RepresentationArgs;
 use crate::session::{Outcome, Session};
 
 /// Write the kernel (Gram) matrix of a set of bags
@@ -28,12 +28,12 @@ pub(crate) struct Args {
     /// Output file
     #[arg(short, long, value_name = "FILE.npy")]
     output: PathBuf,
-    /// Compute part I of N of the rows, such as 3/7, into a file beside the output file; the same command without --shard joins the
-    /// parts
+    /// Compute part I of N of the rows, such as 3/7, and write it next to the output file; the same command without --shard joins
+    /// the parts
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
     #[command(flatten)]
-    seeing: Seeing,
+    seeing: RepresentationArgs,
     #[command(flatten)]
     read: Data,
 }
@@ -43,8 +43,8 @@ Rows and columns are bags in the order of the file. Numbers are doubles. With --
 widths relative to the median are learned from the bags of the columns, so a test x train matrix is consistent with the \
 train x train matrix.
 
-With --shard, each part can be computed on another machine that sees the same folder. Without it, the same command takes over the \
-parts that are there, computes the others, and writes the whole matrix, the same bytes as if it had computed everything.
+With --shard, each part can be computed on another machine that shares the folder. The same command without --shard reads the \
+finished parts, computes the missing ones, and writes the whole matrix. The file is identical to one computed without --shard.
 
 Examples:
   bagwise gram musk1 --method mi-kernel -p gamma=0.5 -p norm=sqrt --scale minmax --output k.npy
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Where the shards of a Gram are: beside the output, under names that say what they are shards of.
+/// The files of the shards of a Gram matrix: next to the output, with names that identify the matrix.
 struct ShardFiles<'d> {
     folder: PathBuf,
     /// What stands before the number of the shard.

@@ -7,7 +7,7 @@ use bagwise::inspect::{ColumnSummary, Inspection, Severity};
 use bagwise::io::{ReadOptions, TableSketch};
 
 use crate::args::Data;
-use crate::output::{BOLD, Output, Paint, Rows, YELLOW, quoted};
+use crate::output::{BOLD, Output, Rows, Style, YELLOW, quoted};
 use crate::session::{Outcome, Session};
 use crate::wording;
 
@@ -46,12 +46,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.print(&Proposal { data: args.data.clone(), told: args.read.words(), sketch })?;
         return Ok(Outcome::Done);
     }
-    // What is missing is counted by column; learning refuses it unless it is told otherwise.
+    // Missing values are counted by column; training rejects them unless --missing is given.
     options.allow_missing = true;
     show(&args.data, &options, session)
 }
 
-/// The columns of a table of which nobody has said what they are, to be printed.
+/// The columns of a table that no option mentions, to be printed.
 struct Proposal {
     data: String,
     /// What was said.
@@ -95,7 +95,7 @@ impl Output for Proposal {
         rows
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let title = format!("{}: which column is the bag?", self.data);
         let mut page = Lines { text: format!("{}\n\n", paint.paint(&title, BOLD)), paint };
         for line in self.csv().to_string().lines() {
@@ -168,7 +168,7 @@ impl Output for Page {
         rows
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let found = &self.found;
         let title = format!(
             "{}: {}, {}, {}",
@@ -197,7 +197,7 @@ impl Output for Page {
 /// A page under construction.
 struct Lines {
     text: String,
-    paint: Paint,
+    paint: Style,
 }
 
 impl Lines {

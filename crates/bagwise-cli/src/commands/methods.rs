@@ -4,14 +4,14 @@ use anyhow::Result;
 use bagwise::method::{Explains, Method};
 use bagwise::methods::{self, by_complexity, describe};
 
-use crate::output::{BOLD, Output, Paint, Rows};
+use crate::output::{BOLD, Output, Rows, Style};
 use crate::session::{Outcome, Session};
 
 /// List all methods, or describe one with its parameters
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// A method
+    /// Name of a method
     #[arg(value_name = "METHOD")]
     method: Option<String>,
 }
@@ -24,7 +24,7 @@ Examples:
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     match &args.method {
         None => session.print(&All)?,
-        Some(name) => session.print(&One(methods::find(name)?))?,
+        Some(name) => session.print(&MethodDetails(methods::find(name)?))?,
     }
     Ok(Outcome::Done)
 }
@@ -41,7 +41,7 @@ impl Output for All {
         all(["name", "family", "regression", "explains", "title"], ["true", "false"])
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         all(["method", "family", "regression", "explains", "description"], ["yes", "no"]).to_string()
     }
 }
@@ -69,9 +69,9 @@ fn all(head: [&str; 5], [yes, no]: [&str; 2]) -> Rows {
     rows
 }
 
-struct One(&'static dyn Method);
+struct MethodDetails(&'static dyn Method);
 
-impl Output for One {
+impl Output for MethodDetails {
     fn json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(&describe(self.0))?)
     }
@@ -84,7 +84,7 @@ impl Output for One {
         rows
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let info = self.0.info();
         let mut page = format!("{}: {}\n\n{}\n\n", paint.paint(info.name, BOLD), info.title, info.about);
         if !info.aliases.is_empty() {

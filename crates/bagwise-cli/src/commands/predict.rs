@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// bags; the model must have been fitted with --conformal
     #[arg(long, value_name = "SHARE", value_parser = share)]
     coverage: Option<f64>,
-    /// With --coverage: hold the coverage in each class, however rare
+    /// With --coverage: the coverage holds within each class, even a rare one
     #[arg(long, requires = "coverage")]
     per_class: bool,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 data.kept.iter().filter(|k| args.asks_for(k, &model) && !uneven.contains(&k.name)).collect();
             let (kept, mixed): (Vec<&CarriedColumn>, Vec<&CarriedColumn>) =
                 wanted.into_iter().partition(|k| is_of_bags(k, &data));
-            // The columns of the output are those of the first piece. What the model remembers was not asked for now.
+            // The columns of the output are those of the first piece. Columns stored in the model are optional here.
             if let (Some(column), true) = (mixed.first(), in_pieces && (begun || !args.read.keep.is_empty())) {
                 bail!(
                     "{}: the column {} cannot be kept: the output has one row per bag, and the value differs within a bag; \
@@ -138,18 +138,23 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 impl Args {
-    /// Sets of classes or intervals, if they are asked for.
-    fn covered(&self, model: &Model, data: &Dataset, session: &Session) -> bagwise::Result<Option<Covered>> {
+    /// Sets of classes or intervals, if requested.
+    fn covered(
+        &self,
+        model: &Model,
+        data: &Dataset,
+        session: &Session,
+    ) -> bagwise::Result<Option<CoverageOutput>> {
         let Some(coverage) = self.coverage else { return Ok(None) };
         let (bags, ctx) = (&data.bags, &session.ctx);
         let covered = match model.header.classes.is_empty() {
-            true => Covered::Intervals(model.predict_intervals(bags, coverage, ctx)?),
-            false => Covered::Sets(model.predict_sets(bags, coverage, self.per_class, ctx)?),
+            true => CoverageOutput::Intervals(model.predict_intervals(bags, coverage, ctx)?),
+            false => CoverageOutput::Sets(model.predict_sets(bags, coverage, self.per_class, ctx)?),
         };
         Ok(Some(covered))
     }
 
-    /// Coordinates and the like that a format keeps by itself are not asked for here.
+    /// Without the columns that a format keeps by itself, such as coordinates.
     fn asks_for(&self, kept: &CarriedColumn, model: &Model) -> bool {
         let is = |column: &Column| match column {
             Column::Name(name) => *name == kept.name,
@@ -167,7 +172,7 @@ fn is_of_bags(kept: &CarriedColumn, data: &Dataset) -> bool {
 }
 
 /// What holds the truth with a chosen coverage.
-enum Covered {
+enum CoverageOutput {
     /// For each bag, whether each class.
     Sets(Vec<Vec<bool>>),
     /// For each bag, the ends.
@@ -177,7 +182,7 @@ enum Covered {
 struct Answers<'a> {
     model: &'a Model,
     predictions: &'a [Prediction],
-    covered: Option<&'a Covered>,
+    covered: Option<&'a CoverageOutput>,
     data: &'a Dataset,
     /// Columns that say something of bags.
     kept: Vec<&'a CarriedColumn>,
@@ -202,7 +207,7 @@ const OWN: &[&str] = &[
 ];
 
 impl Answers<'_> {
-    /// Names and values of the columns that come along with a bag.
+    /// Names and values of the kept columns of a bag.
     fn kept(&self, bag: usize) -> impl Iterator<Item = (String, &str)> {
         let first = self.data.bags.rows(bag).start;
         self.kept.iter().map(move |k| (beside(&k.name, OWN), k.values[first].as_str()))
@@ -245,8 +250,8 @@ impl Answers<'_> {
             }
         }
         match self.covered {
-            Some(Covered::Sets(_)) => columns.push("set".into()),
-            Some(Covered::Intervals(_)) => columns.extend(["low", "high"].map(String::from)),
+            Some(CoverageOutput::Sets(_)) => columns.push("set".into()),
+            Some(CoverageOutput::Intervals(_)) => columns.extend(["low", "high"].map(String::from)),
             None => {}
         }
         columns.extend(["nearest", "outside", "status"].map(String::from));
@@ -265,14 +270,14 @@ impl Answers<'_> {
                 false => row.extend(p.probabilities.iter().map(|v| probability(*v))),
             }
             match self.covered {
-                Some(Covered::Sets(sets)) => {
+                Some(CoverageOutput::Sets(sets)) => {
                     let set = self.set(&sets[bag]);
                     row.push(match digits {
                         Digits::All => set.join("|"),
                         Digits::Few(_) => format!("{{{}}}", set.join(", ")),
                     });
                 }
-                Some(Covered::Intervals(all)) => {
+                Some(CoverageOutput::Intervals(all)) => {
                     row.extend([all[bag].0, all[bag].1].map(|end| digits.show(Some(end))));
                 }
                 None => {}
@@ -309,10 +314,10 @@ impl Answers<'_> {
             }
         }
         match self.covered {
-            Some(Covered::Sets(sets)) => {
+            Some(CoverageOutput::Sets(sets)) => {
                 object.put("set", self.set(&sets[bag]));
             }
-            Some(Covered::Intervals(all)) => {
+            Some(CoverageOutput::Intervals(all)) => {
                 object.put("low", all[bag].0).put("high", all[bag].1);
             }
             None => {}

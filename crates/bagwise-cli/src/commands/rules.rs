@@ -3,7 +3,7 @@
 use anyhow::Result;
 use bagwise::model::Model;
 
-use crate::output::{Digits, Object, Output, Paint, Rows};
+use crate::output::{Digits, Object, Output, Rows, Style};
 
 /// One rule of one machine.
 struct Line {
@@ -78,7 +78,7 @@ impl Output for RuleTable {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         self.table(Digits::Few(6)).to_string()
     }
 }

@@ -16,15 +16,15 @@ use crate::args;
 use crate::experiment::{Data, Entry, Experiment, Measure, PrintedTable};
 use crate::figures;
 use crate::judging::{self, Sharding};
-use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
-use crate::paper::{self, Cell, Line, Ours, Results};
+use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
+use crate::paper::{self, Cell, Line, OurResult, Results};
 use crate::reporting::REPORT;
 use crate::session::{Outcome, Session};
 
 const JSON: &str = "table.json";
 const MARKDOWN: &str = "table.md";
 const LATEX: &str = "table.tex";
-/// What a table says of data sets and methods that the user left out.
+/// The text in a table for data sets and methods that the user left out.
 const LEFT_OUT: &str = "left out of this run";
 
 /// Run an experiment file and compare the results with published ones
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Refuses to overwrite tables and reports of somebody else; the folders of the single runs look after themselves.
+/// Refuses to overwrite tables and reports that bagwise did not write; the folders of single runs check this themselves.
 fn check_folder(folder: &Path, args: &Args, session: &Session) -> Result<()> {
     let report = folder.join(REPORT);
     let inputs = [&*args.file.to_string_lossy()];
@@ -160,7 +160,7 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
 }
 
 /// The runs of a data set, a folder for each seed, what can be counted of the data, and the bags; or why there is nothing.
-type OfData = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>, Bags), String>;
+type DataRuns = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>, Bags), String>;
 
 /// Every method of the experiment on one data set, a run for each seed in a folder of its own.
 fn on_one(
@@ -170,7 +170,7 @@ fn on_one(
     metric: Metric,
     folder: &Path,
     session: &Session,
-) -> Result<OfData> {
+) -> Result<DataRuns> {
     let set = match read(data, session)? {
         Ok(set) => set,
         Err(why) => return Ok(Err(why)),
@@ -330,7 +330,7 @@ fn of_method(
     of_seeds: &[(PathBuf, Evaluation)],
     summarised: &[Vec<MethodSummary>],
 ) -> Cell {
-    let mut ours = Ours::default();
+    let mut ours = OurResult::default();
     let mut widths = Vec::new();
     for ((_, results), summary) in of_seeds.iter().zip(summarised) {
         let Some(s) = summary.iter().find(|s| s.method == entry.name) else { continue };
@@ -365,7 +365,7 @@ fn of_method(
         let (below, above) = widths.iter().fold((0.0, 0.0), |(b, a), w| (b + w.0 / n, a + w.1 / n));
         ours.interval = ours.mean.map(|mean| (mean - below, mean + above));
     }
-    if ours.fits == 0 { Cell::Missing("no result".into()) } else { Cell::Ours(ours) }
+    if ours.fits == 0 { Cell::Missing("no result".into()) } else { Cell::OurResult(ours) }
 }
 
 /// Mean and standard deviation (n - 1) of the values of seeds; none unless every seed has one.
@@ -462,7 +462,7 @@ impl Table<'_> {
                 row.push(within.map_or("", |w| if w { "yes" } else { "no" }).into());
             }
             let seconds = match line.cell {
-                Cell::Ours(ours) => Some(ours.seconds),
+                Cell::OurResult(ours) => Some(ours.seconds),
                 _ => None,
             };
             row.extend([cell.remark, Digits::Few(1).show(seconds)]);
@@ -483,7 +483,7 @@ impl Table<'_> {
         let (expected, within) = self.expected(line);
         object.put("expected", expected).put("within", within);
         match line.cell {
-            Cell::Ours(ours) => {
+            Cell::OurResult(ours) => {
                 object.put("saw_test_bags", ours.saw_test_bags);
                 object.put("mean", cell.ours).put("sd", cell.sd).put("interval", cell.interval);
                 if line.table.measure == Measure::Metric {
@@ -524,7 +524,7 @@ impl Output for Table<'_> {
         self.rows(true)
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let experiment = self.found.experiment;
         let mut text = format!("{}\n{}\n", paint.paint(&experiment.title, BOLD), self.paper.protocol);
         text += &self.rows(false).to_string();

@@ -12,7 +12,7 @@ use bagwise::preprocess::Scale;
 use bagwise_report::sha256;
 
 use crate::args::remembered_words;
-use crate::output::{BOLD, Object, Output, Paint, Rows};
+use crate::output::{BOLD, Object, Output, Rows, Style};
 use crate::session::{Outcome, Session};
 
 /// Show how a saved model was trained, and which columns it needs
@@ -253,7 +253,7 @@ impl Output for Card<'_> {
         rows
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let mut page = format!("{}\n\n", paint.paint(&self.file, BOLD));
         for (what, value) in self.lines() {
             page += &format!("{what:<13} {value}\n");

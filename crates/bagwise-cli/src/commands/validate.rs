@@ -13,12 +13,12 @@ use bagwise_report::{Context, CoverageSummary, ReportOptions, coverage};
 
 use crate::args::Data;
 use crate::judging::{metric_json, shown};
-use crate::output::{BOLD, Digits, Object, Output, Paint, Rows};
+use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::reporting;
 use crate::session::{Outcome, Session};
 
-/// What was asked for.
-pub(crate) struct Asked<'a> {
+/// The options of `evaluate --model`.
+pub(crate) struct ValidateOptions<'a> {
     pub(crate) model: &'a Path,
     pub(crate) data: &'a str,
     pub(crate) metric: Option<Metric>,
@@ -26,7 +26,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) folder: Option<&'a Path>,
 }
 
-pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<Outcome> {
+pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -> Result<Outcome> {
     if asked.data.ends_with(".bagwise") {
         bail!("{} is a model; give the labelled bags after it", asked.data);
     }
@@ -67,7 +67,7 @@ pub(crate) fn run(asked: &Asked<'_>, read: &Data, session: &Session) -> Result<O
     Ok(Outcome::Done)
 }
 
-/// Predicted probabilities beside what happened.
+/// Predicted probabilities and observed frequencies.
 struct Reliability {
     /// Lower end, upper end, bags, mean probability, share of bags that were so.
     bins: Vec<(f64, f64, usize, f64, f64)>,
@@ -85,7 +85,7 @@ impl Reliability {
         let Truth::Classes { codes, .. } = &roster.truth else { return Ok(None) };
         let mut pairs: Vec<(f64, bool)> = Vec::new();
         for (row, &bag) in record.scored.bags.iter().enumerate() {
-            let answer = roster.answer(&record.scored, row);
+            let answer = roster.prediction(&record.scored, row);
             let Some(p) = answer.probability else { return Ok(None) };
             pairs.push((p, roster.positive.or(answer.label) == Some(codes[bag])));
         }
@@ -180,7 +180,7 @@ impl Output for Validated<'_> {
         self.rows(Digits::All, self.found.verdict.best().metrics.iter())
     }
 
-    fn text(&self, paint: Paint) -> String {
+    fn text(&self, paint: Style) -> String {
         let Evaluation { verdict, roster, .. } = self.found;
         let line = verdict.best();
         let mut page = format!(

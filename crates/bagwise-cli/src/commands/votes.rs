@@ -5,7 +5,7 @@ use bagwise::method::VotingBag;
 use bagwise::model::Model;
 use bagwise::{Ctx, Dataset};
 
-use crate::output::{Digits, Object, Output, Paint, Rows};
+use crate::output::{Digits, Object, Output, Rows, Style};
 
 /// A vote for a bag by a machine.
 struct Line {
@@ -74,7 +74,7 @@ impl Output for VoteTable {
         self.table(Digits::All)
     }
 
-    fn text(&self, _: Paint) -> String {
+    fn text(&self, _: Style) -> String {
         self.table(Digits::Few(6)).to_string()
     }
 }

@@ -18,18 +18,18 @@ pub(crate) struct FigureSettings {
     #[serde(default)]
     pub(crate) note: String,
     /// What is drawn.
-    pub(crate) shows: Shows,
+    pub(crate) shows: FigureKind,
     /// Names of data sets, or files beside the experiment.
     #[serde(default)]
     pub(crate) data: Vec<String>,
     /// What was printed, in a file beside the experiment.
     pub(crate) printed: Option<PathBuf>,
     /// Of `shared-cells`: what runs along the axis, the values it takes, and the distance of the centres where that is not it.
-    pub(crate) along: Option<Along>,
+    pub(crate) along: Option<FigureAxis>,
     #[serde(default)]
     pub(crate) values: Vec<f64>,
     pub(crate) distance: Option<f64>,
-    /// Of `concept-weights`: learn from the first of so many folds.
+    /// Of `concept-weights`: learn from the first of this many folds.
     pub(crate) folds: Option<usize>,
     /// The methods.
     pub(crate) method: Vec<FigureMethod>,
@@ -38,7 +38,7 @@ pub(crate) struct FigureSettings {
 /// What a figure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Shows {
+pub(crate) enum FigureKind {
     /// The kernel between four points in a cross and the same, shifted in the plane; a panel for each method.
     KernelMap,
     /// The kernel between two crosses, in a sparse and in a dense region, along a line of values.
@@ -54,7 +54,7 @@ pub(crate) enum Shows {
 /// What runs along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Along {
+pub(crate) enum FigureAxis {
     /// The parameter psi.
     Psi,
     /// The distance of two centres.
@@ -114,11 +114,12 @@ impl FigureSettings {
             methods::find(&method.method)?;
             method.config(&[]).single(None)?;
         }
-        let needs_data = matches!(self.shows, Shows::ConceptWeights | Shows::Boundary | Shows::Convergence);
+        let needs_data =
+            matches!(self.shows, FigureKind::ConceptWeights | FigureKind::Boundary | FigureKind::Convergence);
         if needs_data && self.data.is_empty() {
             bail!("{}: the figure needs `data`", self.title);
         }
-        if self.shows == Shows::SharedCells && (self.along.is_none() || self.values.is_empty()) {
+        if self.shows == FigureKind::SharedCells && (self.along.is_none() || self.values.is_empty()) {
             bail!("{}: the figure needs `along` (psi or distance) and `values`", self.title);
         }
         Ok(())

@@ -23,13 +23,13 @@ fn unavailable(data: &Data) -> Option<String> {
 }
 
 /// An experiment, its tables and their files.
-struct Held {
+struct ExperimentTables {
     experiment: Experiment,
     tables: Vec<(PrintedTable, Option<PathBuf>)>,
 }
 
 /// What an experiment does with a line of a file that it names: none if it does not look at it.
-fn state(held: &Held, file: &str, row: &PrintedRow) -> Option<Result<(), String>> {
+fn state(held: &ExperimentTables, file: &str, row: &PrintedRow) -> Option<Result<(), String>> {
     let experiment = &held.experiment;
     let named = |path: &Option<PathBuf>| path.as_ref().is_some_and(|p| p.ends_with(file));
     let facts = experiment.facts.iter().any(|p| p.ends_with(file));
@@ -89,9 +89,9 @@ fn every_printed_number_is_held_by_an_experiment_or_it_is_said_why_not() {
     let held = |file: &PathBuf| {
         let experiment = Experiment::read(file, false).unwrap();
         let tables = experiment.tables().unwrap().into_iter().zip(experiment.files()).collect();
-        Held { experiment, tables }
+        ExperimentTables { experiment, tables }
     };
-    let experiments: Vec<Held> = files(&folder(), "toml").iter().map(held).collect();
+    let experiments: Vec<ExperimentTables> = files(&folder(), "toml").iter().map(held).collect();
     let (mut rows, mut run) = (0, 0);
     let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut not_held: BTreeMap<String, usize> = BTreeMap::new();

@@ -67,7 +67,7 @@ use bagwise::preprocess::Scale;
 use bagwise::{Error, Place, methods};
 use serde::{Deserialize, Serialize};
 
-use crate::learning::{Learning, Seeing};
+use crate::learning::{Learning, RepresentationArgs};
 use figure::FigureSettings;
 use names::named;
 pub(crate) use table::PrintedTable;
@@ -112,7 +112,7 @@ pub(crate) struct Experiment {
     #[serde(default)]
     protocol: Settings,
     #[serde(default)]
-    quick: Quick,
+    quick: QuickRun,
     /// The folder of the file, which names files beside it.
     #[serde(skip)]
     pub(crate) folder: PathBuf,
@@ -190,7 +190,7 @@ pub(crate) struct Settings {
 /// What `--quick` changes.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Quick {
+struct QuickRun {
     folds: Option<usize>,
     inner: Option<usize>,
     repeats: Option<usize>,
@@ -221,7 +221,7 @@ pub(crate) struct Data {
     task: Option<String>,
     /// Its name in files of printed numbers, if that differs.
     printed: Option<String>,
-    /// Why the data cannot be had by anyone.
+    /// Why the data are not available to anyone.
     pub(crate) unavailable: Option<String>,
     /// Why printed numbers cannot be compared with ours.
     incomparable: Option<String>,
@@ -278,7 +278,7 @@ pub(crate) struct Entry {
     params: BTreeMap<String, String>,
     /// Other settings on some data sets.
     #[serde(default)]
-    on: BTreeMap<String, How>,
+    on: BTreeMap<String, MethodOverrides>,
     /// Why printed numbers cannot be compared with ours.
     incomparable: Option<String>,
     /// What the paper printed.
@@ -298,7 +298,7 @@ pub(crate) struct Entry {
 /// How a method learns.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct How {
+struct MethodOverrides {
     scale: Option<String>,
     multiclass: Option<String>,
     #[serde(default)]
@@ -306,7 +306,7 @@ struct How {
 }
 
 /// How one data set is judged.
-pub(crate) struct Judged {
+pub(crate) struct DataProtocol {
     /// The protocol.
     pub(crate) protocol: ProtocolName,
     /// Outer folds.
@@ -350,7 +350,7 @@ impl Experiment {
         let mut experiment: Experiment = toml::from_str(text).map_err(|e| misread(place, text, &e))?;
         experiment.check().with_context(|| place.to_string())?;
         if quick {
-            let Quick { folds, inner, repeats, seeds, data, methods, params } =
+            let QuickRun { folds, inner, repeats, seeds, data, methods, params } =
                 std::mem::take(&mut experiment.quick);
             let every = experiment.data.iter_mut().map(|d| &mut d.protocol).chain([&mut experiment.protocol]);
             for settings in every {
@@ -471,13 +471,13 @@ impl Experiment {
     }
 
     /// How a data set is judged.
-    pub(crate) fn judged(&self, data: &Data) -> Result<Judged> {
+    pub(crate) fn judged(&self, data: &Data) -> Result<DataProtocol> {
         let name = data.protocol.name.as_ref().or(self.protocol.name.as_ref());
         let protocol = name.map_or(Ok(ProtocolName::Nested), |name| name.parse())?;
         let pick = |get: fn(&Settings) -> Option<usize>, default: usize| {
             get(&data.protocol).or(get(&self.protocol)).unwrap_or(default)
         };
-        Ok(Judged {
+        Ok(DataProtocol {
             protocol,
             // A published protocol does not shrink with the data: data that are too few for it are refused.
             folds: pick(|s| s.folds, protocol.default_folds(usize::MAX)),
@@ -535,7 +535,7 @@ fn at_hand(path: &Path, folder: &Path) -> String {
     }
 }
 
-impl How {
+impl MethodOverrides {
     fn scale(&self) -> Result<Option<Scale>> {
         Ok(self.scale.as_deref().map(str::parse).transpose()?)
     }
@@ -561,8 +561,12 @@ impl Entry {
         self.method.as_deref().and_then(|name| methods::find(name).err())
     }
 
-    fn how(&self) -> How {
-        How { scale: self.scale.clone(), multiclass: self.multiclass.clone(), params: self.params.clone() }
+    fn how(&self) -> MethodOverrides {
+        MethodOverrides {
+            scale: self.scale.clone(),
+            multiclass: self.multiclass.clone(),
+            params: self.params.clone(),
+        }
     }
 
     /// How the method learns on a data set: what is said for it, over what is said for all.
@@ -573,10 +577,10 @@ impl Entry {
             how.multiclass = other.multiclass.clone().or(how.multiclass);
             how.params.extend(other.params.clone());
         }
-        let seeing = Seeing {
+        let seeing = RepresentationArgs {
             scale: how.scale()?,
             params: how.params.clone().into_iter().collect(),
-            ..Seeing::default()
+            ..RepresentationArgs::default()
         };
         Ok(Learning { seeing, multiclass: how.scheme()?, ..Learning::default() })
     }

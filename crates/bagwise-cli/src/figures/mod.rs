@@ -13,18 +13,18 @@ use anyhow::Result;
 use bagwise::{Dataset, Model};
 use bagwise_report::paper::PaperFigure;
 
-use crate::experiment::figure::{FigureMethod, FigureSettings, Shows};
+use crate::experiment::figure::{FigureKind, FigureMethod, FigureSettings};
 use crate::session::Session;
 
 /// Draws a figure; `folder` holds the files that it names.
 pub(crate) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) -> Result<PaperFigure> {
     session.say(&format!("drawing {}", figure.title));
     let mut drawn = match figure.shows {
-        Shows::KernelMap => plane::kernel_map(figure, session)?,
-        Shows::SharedCells => plane::shared_cells(figure, session)?,
-        Shows::ConceptWeights => concepts::draw(figure, folder, session)?,
-        Shows::Boundary => boundary::draw(figure, folder, session)?,
-        Shows::Convergence => rounds::draw(figure, folder, session)?,
+        FigureKind::KernelMap => plane::kernel_map(figure, session)?,
+        FigureKind::SharedCells => plane::shared_cells(figure, session)?,
+        FigureKind::ConceptWeights => concepts::draw(figure, folder, session)?,
+        FigureKind::Boundary => boundary::draw(figure, folder, session)?,
+        FigureKind::Convergence => rounds::draw(figure, folder, session)?,
     };
     drawn.title.clone_from(&figure.title);
     drawn.note.clone_from(&figure.note);

@@ -6,14 +6,14 @@ use anyhow::{Context as _, Result};
 use bagwise::{Bags, Dataset, Instances, Mat, Rng, Target};
 use bagwise_report::paper::{FigurePanel, PanelMap, PanelSeries, PaperFigure, SeriesLook};
 
-use crate::experiment::figure::{Along, FigureMethod, FigureSettings};
+use crate::experiment::figure::{FigureAxis, FigureMethod, FigureSettings};
 use crate::session::Session;
 
 /// Shifts along each side of a map.
 const SIDE: usize = 41;
 /// The points of the cross lie so far from its centre.
 const ARM: f64 = 0.1;
-/// Points around a cross come in so many bags, of two classes: a model needs such, and its map ignores them.
+/// The points around a cross are divided into this many bags of two classes, because a model needs bags; its map ignores them.
 const BAGS: usize = 10;
 
 type Point = [f64; 2];
@@ -50,7 +50,7 @@ pub(super) fn shared_cells(figure: &FigureSettings, session: &Session) -> Result
         for (name, sparse) in [("sparse region", true), ("dense region", false)] {
             let ends = |d: f64| [-d / 2.0, d / 2.0].map(|by| cross([middle(sparse) + by, 0.0]));
             let points: Vec<(f64, f64)> = match along {
-                Along::Psi => {
+                FigureAxis::Psi => {
                     let [from, to] = ends(distance);
                     let value = |&psi: &f64| -> Result<(f64, f64)> {
                         let more = [("psi", (psi as usize).to_string())];
@@ -58,7 +58,7 @@ pub(super) fn shared_cells(figure: &FigureSettings, session: &Session) -> Result
                     };
                     figure.values.iter().map(value).collect::<Result<_>>()?
                 }
-                Along::Distance => {
+                FigureAxis::Distance => {
                     let (from, to): (Vec<_>, Vec<_>) =
                         figure.values.iter().map(|&d| ends(d)).map(|[from, to]| (from, to)).unzip();
                     let found = kernels(method, &[], &from, &to, session)?;
@@ -74,8 +74,8 @@ pub(super) fn shared_cells(figure: &FigureSettings, session: &Session) -> Result
     }
     let last = figure.values.iter().copied().fold(0.0, f64::max);
     let across = match along {
-        Along::Psi => "psi".to_string(),
-        Along::Distance => "distance of the centres".to_string(),
+        FigureAxis::Psi => "psi".to_string(),
+        FigureAxis::Distance => "distance of the centres".to_string(),
     };
     let panel = FigurePanel {
         title: format!("Along {across}"),
@@ -147,7 +147,7 @@ fn singles(crosses: &[[Point; 4]]) -> Result<Bags> {
     Ok(Bags::new(Instances::F64(Mat::from_rows(&points)), (0..=points.len()).collect())?)
 }
 
-/// Random points in the square from -1 to 1, so many left and right of the middle.
+/// Random points in the square from -1 to 1, this many left and right of the middle.
 fn scattered([left, right]: [usize; 2], seed: u64) -> Result<Dataset> {
     let mut rng = Rng::new(seed, "scattered points", &[]);
     let mut points: Vec<Point> = (0..left + right)

@@ -132,7 +132,7 @@ fn rows_at_a_time<X>(width: usize) -> usize {
 /// are `width` values for every cell that is asked for.
 unsafe fn go_down<X: Element>(nodes: &[TreeNode], cells: &[u16], x: &[X], width: usize, out: &mut [u16]) {
     assert!(nodes.len() == cells.len() && x.len() == out.len() * width);
-    // A tree of so many leaves has at least one so deep.
+    // A tree with this many leaves has at least one that is this deep.
     let surely = nodes.len().div_ceil(2).ilog2();
     for (some, out) in out.chunks_mut(TOGETHER).enumerate() {
         let x = &x[some * TOGETHER * width..][..out.len() * width];

@@ -259,12 +259,12 @@ struct Sample {
 enum SampleValues {
     Dense(Vec<f64>),
     /// With room to note what a node has of each attribute.
-    Sparse(Csr, Vec<Noted>),
+    Sparse(Csr, Vec<NonzeroRange>),
 }
 
 /// What the members of a node have of an attribute besides zeros.
 #[derive(Clone, Copy, Default)]
-struct Noted {
+struct NonzeroRange {
     count: usize,
     low: f64,
     high: f64,
@@ -275,7 +275,9 @@ impl Sample {
         let width = lists.width();
         let rows: Vec<usize> = list.iter().map(|&c| c as usize).collect();
         let values = match &lists.centres {
-            Instances::Sparse(csr) => SampleValues::Sparse(csr.gather(&rows), vec![Noted::default(); width]),
+            Instances::Sparse(csr) => {
+                SampleValues::Sparse(csr.gather(&rows), vec![NonzeroRange::default(); width])
+            }
             dense => {
                 let mut values = vec![0.0; rows.len() * width];
                 for (&row, out) in rows.iter().zip(values.chunks_exact_mut(width)) {
@@ -337,7 +339,7 @@ fn varying_dense(values: &[f64], width: usize, members: &[u32], above: Rc<[u32]>
     above.iter().copied().filter(|a| same.next_if_eq(a).is_none()).collect()
 }
 
-fn varying_sparse(rows: &Csr, noted: &mut [Noted], members: &[u32]) -> Rc<[u32]> {
+fn varying_sparse(rows: &Csr, noted: &mut [NonzeroRange], members: &[u32]) -> Rc<[u32]> {
     let mut met: Vec<u32> = Vec::new();
     for &row in members {
         let (columns, values) = rows.row(row as usize);
@@ -345,14 +347,14 @@ fn varying_sparse(rows: &Csr, noted: &mut [Noted], members: &[u32]) -> Rc<[u32]>
             let noted = &mut noted[column as usize];
             if noted.count == 0 {
                 met.push(column);
-                *noted = Noted { count: 0, low: v, high: v };
+                *noted = NonzeroRange { count: 0, low: v, high: v };
             }
-            *noted = Noted { count: noted.count + 1, low: noted.low.min(v), high: noted.high.max(v) };
+            *noted = NonzeroRange { count: noted.count + 1, low: noted.low.min(v), high: noted.high.max(v) };
         }
     }
     met.sort_unstable();
     met.retain(|&column| {
-        let Noted { count, low, high } = std::mem::take(&mut noted[column as usize]);
+        let NonzeroRange { count, low, high } = std::mem::take(&mut noted[column as usize]);
         if count < members.len() { low.min(0.0) < high.max(0.0) } else { low < high }
     });
     met.into()

@@ -141,8 +141,8 @@ fn limit<T: Element>(width: usize, length: f64) -> T {
     T::from_f64(1.05 * relative * length + 8.0 * (d + 8.0) * T::SMALLEST)
 }
 
-impl<T: Race> Fused<T> {
-    /// Packs the centres, for which there is memory besides so many bytes.
+impl<T: FusedLoops> Fused<T> {
+    /// Packs the centres, for which there is memory besides this many bytes.
     pub(super) fn new(
         p: &CentreLists,
         psis: &[usize],
@@ -549,13 +549,13 @@ instruction_set!(
 );
 
 /// The loops this processor can run, fastest first; the last runs everywhere.
-pub(super) trait Race: Element {
+pub(super) trait FusedLoops: Element {
     fn kernels() -> Vec<&'static FusedLoop<Self>>;
 }
 
-macro_rules! race {
+macro_rules! fused_loops {
     ($e:ty, $table:ident) => {
-        impl Race for $e {
+        impl FusedLoops for $e {
             fn kernels() -> Vec<&'static FusedLoop<$e>> {
                 InstructionSet::available()
                     .map(|set| -> &'static FusedLoop<$e> { table_of!(set, $table) })
@@ -564,5 +564,5 @@ macro_rules! race {
         }
     };
 }
-race!(f64, F64);
-race!(f32, F32);
+fused_loops!(f64, F64);
+fused_loops!(f32, F32);

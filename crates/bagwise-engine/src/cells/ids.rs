@@ -123,7 +123,7 @@ impl Ids {
         self.psi
     }
 
-    /// Bytes for so many rows.
+    /// Bytes for this many rows.
     pub(super) fn bytes(rows: usize, t: usize, psi: usize, partial: bool) -> u64 {
         let row = if fits_a_byte(psi, partial) { t.next_multiple_of(64) } else { 2 * t.next_multiple_of(32) };
         (rows * row) as u64

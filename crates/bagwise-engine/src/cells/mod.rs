@@ -284,7 +284,7 @@ impl<'a> Mapper<'a> {
         &self.psis
     }
 
-    /// Bytes of the cells of so many rows, for all psi.
+    /// Bytes of the cells of this many rows, for all psi.
     pub fn bytes(&self, rows: usize) -> u64 {
         self.psis.iter().map(|&psi| Ids::bytes(rows, self.t, psi, self.is_partial())).sum()
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::{ProptestConfig, any, prop, proptest};
 
-use super::fused::{Fused, NearestCentre, Race};
+use super::fused::{Fused, FusedLoops, NearestCentre};
 use super::walk::Walk;
 use super::*;
 use bagwise_core::Rng;
@@ -121,8 +121,8 @@ fn check(case: &Case) {
                 if distance == Distance::Text || matches!(centres, Instances::Sparse(_)) {
                     continue;
                 }
-                let singles = <f32 as Race>::kernels();
-                for (single, double) in singles.into_iter().zip(<f64 as Race>::kernels()) {
+                let singles = <f32 as FusedLoops>::kernels();
+                for (single, double) in singles.into_iter().zip(<f64 as FusedLoops>::kernels()) {
                     for trial in [0, 1, usize::MAX] {
                         let single = Fused::new(lists(&partitions), &case.psis, single, 0, &ctx).unwrap();
                         let double = Fused::new(lists(&partitions), &case.psis, double, 0, &ctx).unwrap();
@@ -175,7 +175,7 @@ fn numbers_far_from_the_origin_and_from_each_other_are_told_apart() {
             assert_cells(&found, &expected, &format!("{strategy:?}, scale {scale:e}"));
         }
         // Single precision alone, double alone, on every instruction set.
-        let kernels = || <f32 as Race>::kernels().into_iter().zip(<f64 as Race>::kernels());
+        let kernels = || <f32 as FusedLoops>::kernels().into_iter().zip(<f64 as FusedLoops>::kernels());
         for ((single, double), trial) in kernels().flat_map(|both| [(both, usize::MAX), (both, 0)]) {
             let ctx = Ctx::default();
             let single = Fused::new(lists(&partitions), &case.psis, single, 0, &ctx).unwrap();

@@ -198,7 +198,7 @@ struct WalkBuffers {
     sample: Vec<u64>,
 }
 
-/// A distance, in bits, that somewhat more than so many are not above: by a sample. All equally near ones are on the
+/// A distance, in bits, such that slightly more than this many are not above it; estimated from a sample. All equally near ones are on the
 /// same side of it.
 fn reach(own: &[f64], steps: f64, sample: &mut Vec<u64>) -> u64 {
     const EVERY: usize = 16;

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::likelihood::{self, BagTarget};
 use super::loops::{Loops, loops_of};
 use super::{Concept, Evidence};
-use crate::kernels::{Available, Kernels, TILE_COLS};
+use crate::kernels::{AvailableKernels, Kernels, TILE_COLS};
 use crate::pack::Buffer;
 use crate::simd::InstructionSet;
 use bagwise_core::{Ctx, Mat, Result};
@@ -59,7 +59,7 @@ pub struct Batch<'a> {
 impl<'a> Batch<'a> {
     /// Packs the evidence; `weighted` asks for gradients by the weights as well.
     pub fn new(evidence: &'a Evidence, weighted: bool, ctx: &Ctx) -> Result<Batch<'a>> {
-        Batch::with(evidence, weighted, <f64 as Available>::available()[0], ctx)
+        Batch::with(evidence, weighted, <f64 as AvailableKernels>::available()[0], ctx)
     }
 
     pub(crate) fn with(

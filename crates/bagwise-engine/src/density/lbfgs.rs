@@ -15,7 +15,7 @@ use crate::simd::dot;
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stop {
-    /// After so many steps.
+    /// After this many steps.
     pub iterations: usize,
     /// The largest slope is below.
     pub gradient: f64,
@@ -24,7 +24,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Precise enough for everything that is made of concepts, after at most so many steps.
+    /// Precise enough for everything that is made of concepts, after at most this many steps.
     pub fn after(iterations: usize) -> Stop {
         Stop { iterations, gradient: 1e-4, gain: 1e-9 }
     }
@@ -103,7 +103,7 @@ impl Climb {
         }
     }
 
-    /// Memory that a climb of so many numbers takes: four vectors, two to fall back on, two for each step remembered.
+    /// Memory that a climb of this many numbers takes: four vectors, two to fall back on, two for each step remembered.
     pub(crate) fn bytes(numbers: usize) -> u64 {
         8 * (numbers * (4 + 2 + 2 * MEMORY)) as u64
     }

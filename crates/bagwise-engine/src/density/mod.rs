@@ -9,7 +9,7 @@
 //! and for real values of [0, 1] the sum of `log(1 - |y - max u|)`. [`search`] climbs it by L-BFGS from every instance of
 //! every positive bag ([`Starts`] tells when from fewer), all climbs in one batched evaluation (`batch`): `4 d` multiply-adds per climb, instance and
 //! evaluation at about the speed of a matrix product. [`search_em`] is EM-DD: the same climb with one instance per bag,
-//! chosen anew until nothing is gained. Results do not depend on the number of threads or on which climbs share a
+//! chosen again until nothing is gained. Results do not depend on the number of threads or on which climbs share a
 //! batch.
 //!
 //! Maron, Lozano-Perez: A framework for multiple-instance learning, NIPS 1998; Zhang, Goldman: EM-DD, NIPS 2001.

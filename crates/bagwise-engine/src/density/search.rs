@@ -34,7 +34,7 @@ const AUTO_WORK: f64 = 2.4e10;
 /// Evaluations per start of an automatic search, measured on Musk1: one for all, five for a half, and so on.
 pub const AUTO_EVALUATIONS: f64 = 8.0;
 
-/// An automatic search never has fewer starts, if there are so many: with fewer it finds another concept for another seed.
+/// The minimum number of starts of an automatic search, if there are that many: with fewer, its result depends on the seed.
 const FEWEST_STARTS: usize = 64;
 
 /// How many starts an automatic search has, from the shape of its bags alone.
@@ -43,7 +43,7 @@ pub fn auto_starts(instances: usize, width: usize) -> usize {
     ((AUTO_WORK / each.max(1.0)) as usize).max(FEWEST_STARTS)
 }
 
-/// The rounds of an automatic search: after so many steps the denser half of the climbs goes on.
+/// The rounds of an automatic search: after this many steps, only the denser half of the climbs continues.
 const HALVED_AFTER: [usize; 3] = [0, 4, 12];
 
 /// Fewer climbs than these are not halved: they would leave the registers of a batch empty, and gain nothing.
@@ -94,7 +94,7 @@ pub(super) fn together(free: usize, memory: u64) -> usize {
 /// Real values from here on count as positive bags when starts are chosen.
 const HALF: f64 = 0.5;
 
-/// EM-DD gives up a start after so many choices of instances: choices alternate seldom, and then for ever.
+/// EM-DD gives up a start after this many choices of instances: choices rarely cycle, but then they do so for ever.
 const ROUNDS: usize = 50;
 /// A round of EM-DD that gains less is the last.
 const GAIN: f64 = 1e-8;
@@ -187,7 +187,7 @@ impl Ascent<'_> {
         self.options.begin(self.evidence.instances().row(0)).len()
     }
 
-    /// Climbs until every climb has taken so many steps or has ended; `told` hears of every evaluation.
+    /// Climbs until every climb has taken this many steps or has ended; `told` is called for every evaluation.
     fn climb(&self, climbs: &mut [Climb], steps: usize, told: impl Fn(&[Climb])) -> Result<()> {
         let d = self.evidence.width();
         loop {

@@ -1,7 +1,7 @@
 //! The batched density against the plain one, on every instruction set of this machine.
 
 use super::*;
-use crate::kernels::Available;
+use crate::kernels::AvailableKernels;
 use bagwise_core::{Instances, Rng};
 
 fn evidence(seed: u64, bags: usize, width: usize, values: bool) -> Evidence {
@@ -47,7 +47,7 @@ fn the_batch_agrees_with_the_plain_form_on_every_instruction_set() {
         let evidence = evidence(1, 23, width, values);
         let concepts = concepts(&evidence, 75);
         for weighted in [true, false] {
-            for kernels in <f64 as Available>::available() {
+            for kernels in <f64 as AvailableKernels>::available() {
                 let batch = Batch::with(&evidence, weighted, kernels, &Ctx::default()).unwrap();
                 let found = batch.densities(&concepts, &Ctx::default()).unwrap();
                 for (i, (concept, (value, gradient))) in concepts.iter().zip(found).enumerate() {

@@ -13,7 +13,7 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// A search over so many parameters; `decay` applies to some of them.
+    /// A search over this many parameters; `decay` applies to some of them.
     pub fn new(parameters: usize, rate: f64, decay: f64, decaying: Vec<Range<usize>>) -> Adam {
         Adam { rate, decay, decaying, mean: vec![0.0; parameters], square: vec![0.0; parameters], steps: 0 }
     }

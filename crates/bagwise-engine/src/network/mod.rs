@@ -191,7 +191,7 @@ impl NetworkShape {
         parameters
     }
 
-    /// Multiply-adds of a pass forward for an instance with so many values that are not 0.
+    /// Multiply-adds of a pass forward for an instance with this many values that are not 0.
     pub fn work(&self, values: f64) -> f64 {
         let top = self.top();
         let inner: usize = self.widths.windows(2).map(|w| w[0] * w[1]).sum();

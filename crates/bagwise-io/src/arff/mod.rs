@@ -30,7 +30,7 @@ use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
 use super::compress::MAX_RATIO;
 use super::dialect::Numbers;
-use super::text::{Fault, Parsed, check_head, number, shown, utf8, wrong};
+use super::text::{ParseProblem, Parsed, check_head, number, shown, utf8, wrong};
 use super::{Column, ReadOptions, Reader, compress};
 use bagwise_core::{CarriedColumn, Dataset, Error, Message, Place, Result, Setting};
 use row::{ArffCell, Token, Tokens, cells};
@@ -113,7 +113,7 @@ impl<R: Read> Lines<'_, R> {
         utf8(self.source, self.line, self.bytes.trim_ascii())
     }
 
-    fn refuse(&self, (found, remedy): Fault) -> Error {
+    fn refuse(&self, (found, remedy): ParseProblem) -> Error {
         Error::data(Place::line(self.source, self.line), found, remedy)
     }
 }
@@ -337,7 +337,7 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
     let (mut weights, mut seen) = (0u64, HashSet::new());
     while lines.next()? {
         let line = lines.line;
-        let refuse = |e: Fault| Error::data(Place::line(source, line), e.0, e.1);
+        let refuse = |e: ParseProblem| Error::data(Place::line(source, line), e.0, e.1);
         let count = |found: usize, wanted: usize, what: &str| {
             let found = format!("{what} has {found} values");
             let remedy = format!(

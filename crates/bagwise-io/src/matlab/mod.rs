@@ -18,9 +18,9 @@ use super::arrays::{self, Arrays, Values};
 use super::cells::MAX_COLUMNS;
 use super::compress;
 use super::npz::rows_first;
-use super::text::{Fault, Parsed, damaged, shown, wrong};
+use super::text::{ParseProblem, Parsed, damaged, shown, wrong};
 use super::{Column, ReadOptions, Reader};
-use bagwise_core::sizes::{NoRoom, filled, product, room};
+use bagwise_core::sizes::{OutOfMemory, filled, product, room};
 use bagwise_core::{Csr, Dataset, Error, Instances, Mat, Place, Result, files};
 use element::{Var, variables};
 
@@ -48,7 +48,7 @@ const WHAT: &str = "a .mat file that is read";
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Dataset> {
     let source = path.display().to_string();
-    let refuse = |(found, remedy): Fault| Error::data(Place::of(&source), found, remedy);
+    let refuse = |(found, remedy): ParseProblem| Error::data(Place::of(&source), found, remedy);
     let mut bytes = Vec::new();
     files::require_regular(path)?;
     if let Ok(found) = path.metadata() {
@@ -199,7 +199,7 @@ fn instances(matrix: Var) -> Parsed<Instances> {
         }
         Var::Sparse { rows, cols, starts, row_of, values } => {
             // Columns to rows: count, then place, which leaves columns ascending within a row.
-            let mut indptr = filled(rows + 1, 0).map_err(NoRoom::parts)?;
+            let mut indptr = filled(rows + 1, 0).map_err(OutOfMemory::parts)?;
             row_of.iter().for_each(|&r| indptr[r + 1] += 1);
             (0..rows).for_each(|r| indptr[r + 1] += indptr[r]);
             let mut next = indptr.clone();
@@ -271,8 +271,8 @@ fn stack(name: &str, cells: Vec<Var>, most: usize) -> Parsed<(Instances, Vec<usi
         }
         return Ok((Instances::F32(Mat::new(total, width, all)), offsets));
     }
-    let count = product(&[total, width]).map_err(NoRoom::parts)?;
-    let mut all: Vec<f64> = room(count).map_err(NoRoom::parts)?;
+    let count = product(&[total, width]).map_err(OutOfMemory::parts)?;
+    let mut all: Vec<f64> = room(count).map_err(OutOfMemory::parts)?;
     for cell in cells {
         all.extend(doubles(instances(cell)?).data());
     }

@@ -8,7 +8,7 @@ use super::pieces::OpenColumn;
 use super::{ParquetFile, VALUES, fields, list_free, of_column};
 use crate::arrays::Values;
 use crate::stream::TakeMap;
-use crate::text::{Fault, Parsed, wrong};
+use crate::text::{ParseProblem, Parsed, wrong};
 use bagwise_core::{Message, Result};
 
 /// Rows that are read at a time; a map has some thousand entries.
@@ -28,7 +28,7 @@ pub(crate) fn read(path: &Path, take: TakeMap<'_>) -> Result<()> {
         return Err(file
             .refuse((found, "write it with bagwise.arrow.mapper, and nothing else into the folder".into())));
     };
-    let in_column = |name: &str, fault: Fault| of_column(&source, name, fault);
+    let in_column = |name: &str, fault: ParseProblem| of_column(&source, name, fault);
     let mut budget = Budget::new(file.length, VALUES);
     for group in footer.list(4) {
         let Some(mut left) = group.size(3) else {
@@ -59,7 +59,7 @@ pub(crate) fn read(path: &Path, take: TakeMap<'_>) -> Result<()> {
     Ok(())
 }
 
-fn lists(message: &str) -> Fault {
+fn lists(message: &str) -> ParseProblem {
     (message.into(), Message::from("write it with bagwise.arrow.mapper"))
 }
 

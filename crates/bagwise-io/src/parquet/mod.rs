@@ -32,12 +32,12 @@ use super::arrays::{FeatureTable, Values};
 use super::cells::{MAX_COLUMNS, code, sorted};
 use super::columns::{self, Roles};
 use super::compress;
-use super::doubt::{self, LeftOut};
+use super::doubt::{self, DroppedColumn};
 use super::stream::{SeenBags, TakePiece};
-use super::text::{Fault, Markers, Parsed, damaged, rounded_remedy, shown, wrong};
+use super::text::{Markers, ParseProblem, Parsed, damaged, rounded_remedy, shown, wrong};
 use super::{ReadOptions, Reader};
 use bagwise_core::files::require_regular;
-use bagwise_core::sizes::{NoRoom, filled, more_room, product};
+use bagwise_core::sizes::{OutOfMemory, filled, more_room, product};
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 use pages::{Budget, ColumnValues, Leaf, ValueKind};
 use schema::{DATES, DURATIONS, SchemaField, fields};
@@ -111,7 +111,7 @@ impl ParquetFile {
         if start.checked_add(size).is_none_or(|end| end > self.length) {
             return damaged("it is truncated, or an offset in it is wrong");
         }
-        let mut bytes = filled(size as usize, 0).map_err(NoRoom::parts)?;
+        let mut bytes = filled(size as usize, 0).map_err(OutOfMemory::parts)?;
         match self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes)) {
             Ok(()) => Ok(bytes),
             Err(e) => wrong(format!("reading failed: {e}"), "check the disk, or copy the file"),
@@ -123,7 +123,7 @@ impl ParquetFile {
         footer(&mut |start, size| self.at(start, size), length).map_err(|e| self.refuse(e))
     }
 
-    fn refuse(&self, (found, remedy): Fault) -> Error {
+    fn refuse(&self, (found, remedy): ParseProblem) -> Error {
         Error::data(Place::of(&self.name), found, remedy)
     }
 }
@@ -216,7 +216,7 @@ impl Wide<'_> {
 struct FoundColumns<'f> {
     names: Vec<String>,
     roles: Roles,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<DroppedColumn>,
     wide: Vec<Wide<'f>>,
     /// Features of all columns.
     total: usize,
@@ -350,7 +350,7 @@ impl<'f> FoundColumns<'f> {
     }
 }
 
-fn of_column(source: &str, name: &str, (found, remedy): Fault) -> Error {
+fn of_column(source: &str, name: &str, (found, remedy): ParseProblem) -> Error {
     Error::data(Place::of(format!("{source}, column '{}'", shown(name.as_bytes()))), found, remedy)
 }
 
@@ -377,8 +377,8 @@ fn table(
         Ok((width, read))
     };
     let mut layout = FoundColumns::find(source, footer, fields, width_of, options)?;
-    let refuse = |(found, remedy): Fault| Error::data(Place::of(source), found, remedy);
-    let of_column = |c: usize, fault: Fault| of_column(source, &fields[c].name, fault);
+    let refuse = |(found, remedy): ParseProblem| Error::data(Place::of(source), found, remedy);
+    let of_column = |c: usize, fault: ParseProblem| of_column(source, &fields[c].name, fault);
     let markers = Markers::new(&options.missing_values);
     let FoundColumns { total, single, .. } = layout;
 
@@ -446,7 +446,7 @@ fn leave_out(
     fields: &[SchemaField],
     roles: &mut Roles,
     options: &ReadOptions,
-) -> Vec<LeftOut> {
+) -> Vec<DroppedColumn> {
     let index = origin::index(footer);
     let mut out = Vec::new();
     let why = |c: usize, declared: bool| match &fields[c].leaf {

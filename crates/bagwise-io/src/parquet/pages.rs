@@ -27,12 +27,12 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// For a file of so many bytes, which may have `values` however small it is.
+    /// For a file of this many bytes, which may have `values` however small it is.
     pub(super) fn new(length: u64, values: u64) -> Budget {
         Budget { values: length.saturating_mul(MAX_RATIO).max(values), bytes: DecompressBudget::of(length) }
     }
 
-    /// An error if there cannot be so many.
+    /// An error if there cannot be that many.
     pub(super) fn allows(&self, values: usize) -> Parsed<()> {
         if values as u64 <= self.values {
             return Ok(());
@@ -73,7 +73,7 @@ pub(super) enum ValueKind {
     F32,
     F64,
     Text,
-    /// Whole numbers to be divided by a power of ten: of so many bytes, or as many as stand before each; the most
+    /// Whole numbers to be divided by a power of ten: of this many bytes, or as many as stand before each; the most
     /// significant byte first unless they are `little`.
     Decimal {
         bytes: Option<usize>,

@@ -14,7 +14,7 @@ use super::{
 use crate::ReadOptions;
 use crate::arrays::Values;
 use crate::stream::{SeenBags, TakePiece};
-use crate::text::{Fault, Markers, Parsed, damaged};
+use crate::text::{Markers, ParseProblem, Parsed, damaged};
 use bagwise_core::{Instances, Mat, Message, Result};
 
 /// Bytes that are read to find where the header of a page ends.
@@ -87,11 +87,11 @@ pub(super) fn read(path: &Path, options: &ReadOptions, rows: usize, take: TakePi
     };
     let mut layout = FoundColumns::find(&source, &footer, &fields, width_of, options)?;
     let mut budget = budget.into_inner();
-    let of_column = |c: usize, fault: Fault| of_column(&source, &fields[c].name, fault);
+    let of_column = |c: usize, fault: ParseProblem| of_column(&source, &fields[c].name, fault);
     let markers = Markers::new(&options.missing_values);
     let seen = SeenBags::default();
     let (total, single) = (layout.total, layout.single);
-    let mut held = Held::default();
+    let mut held = PendingRows::default();
     // What is said once, and rows that were handed out.
     let mut warnings = std::mem::take(&mut layout.roles.warnings);
     let mut before = 0usize;
@@ -158,14 +158,14 @@ pub(super) fn read(path: &Path, options: &ReadOptions, rows: usize, take: TakePi
 
 /// The rows that were read and not yet handed out.
 #[derive(Default)]
-struct Held {
+struct PendingRows {
     f32s: Vec<f32>,
     f64s: Vec<f64>,
     beside: HashMap<usize, Values>,
     rows: usize,
 }
 
-impl Held {
+impl PendingRows {
     fn append(&mut self, column: usize, part: Values) {
         match self.beside.get_mut(&column) {
             Some(known) => known.append(part),

@@ -4,9 +4,9 @@
 
 use bagwise_core::{Dataset, Groups, Result, Rng, Target};
 
-use super::{Given, add};
+use super::{GeneratorValues, add};
 
-pub(super) fn scaffolds(full: &str, given: &Given) -> Result<Dataset> {
+pub(super) fn scaffolds(full: &str, given: &GeneratorValues) -> Result<Dataset> {
     let (bags, groups, low, high) =
         (given.whole("bags"), given.whole("groups"), given.whole("min"), given.whole("max"));
     if low > high {
@@ -33,7 +33,7 @@ pub(super) fn scaffolds(full: &str, given: &Given) -> Result<Dataset> {
         });
         group_of.push(drawn.unwrap_or(groups - 1));
     }
-    // Half of what makes a bag active is its group's. Exactly the share that was asked for is active.
+    // Half of what makes a bag active is its group's. Exactly the share requested is active.
     let leaning: Vec<f64> = (0..groups).map(|_| rng.normal()).collect();
     let activity: Vec<f64> =
         (0..bags).map(|bag| rng.normal() + group_of.get(bag).map_or(0.0, |&group| leaning[group])).collect();

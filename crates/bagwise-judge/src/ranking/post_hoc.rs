@@ -57,7 +57,7 @@ pub struct HolmStep {
     pub p: f64,
     /// What p is compared with.
     pub threshold: f64,
-    /// Smallest level at which the method would be told from the control.
+    /// The smallest level at which the method would differ from the control.
     pub adjusted: f64,
     /// True if it is.
     pub rejected: bool,

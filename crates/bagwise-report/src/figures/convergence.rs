@@ -6,7 +6,7 @@ use bagwise::judge::{FitStatus, Record};
 
 use crate::markup::{Markup, count};
 use crate::plot::{AxisScale, Figure, axes, figure, path, titled};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
@@ -54,7 +54,12 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         numbers("steps, most"),
         numbers("largest gap").hint("violation of the optimality conditions"),
     ];
-    table(page, Look { caption: "How fits ended", sortable: true, ..Look::default() }, &columns, rows);
+    table(
+        page,
+        TableOptions { caption: "How fits ended", sortable: true, ..TableOptions::default() },
+        &columns,
+        rows,
+    );
     if view.run.records.iter().any(|r| !r.outcome.changed.is_empty()) {
         page.leaf("h3", &[("class", "part")], "How the choice of instances settled");
         page.leaf(

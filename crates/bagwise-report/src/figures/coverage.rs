@@ -5,7 +5,7 @@ use crate::context::CoverageSummary;
 use crate::forest::{ForestPlot, ForestRow};
 use crate::markup::{Markup, fixed, maybe};
 use crate::plot::{Figure, figure};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 /// Percent of a share, with as many digits as it needs.
@@ -102,6 +102,6 @@ fn sizes(page: &mut Markup, view: &View<'_>, found: &[CoverageSummary]) {
         }
         (String::new(), cells)
     });
-    let look = Look { caption: "Coverage on these bags", class: "many", ..Look::default() };
+    let look = TableOptions { caption: "Coverage on these bags", class: "many", ..TableOptions::default() };
     table(page, look, &columns, rows.collect());
 }

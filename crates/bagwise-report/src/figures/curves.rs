@@ -6,7 +6,7 @@ use bagwise::judge::{Metric, wilson};
 
 use crate::markup::{Markup, count, fixed, maybe, place};
 use crate::plot::{AxisScale, Figure, axes, figure, legend, line, mark, path, titled};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::{JudgedBag, View};
 
 const SIZE: (f64, f64) = (400.0, 384.0);
@@ -334,7 +334,12 @@ pub(crate) fn reliability(page: &mut Markup, view: &View<'_>) {
                 cells.push(TableCell::text(&r.3.to_string()));
                 (String::new(), cells)
             });
-            table(page, Look { caption: "Reliability", ..Look::default() }, &columns, lines.collect());
+            table(
+                page,
+                TableOptions { caption: "Reliability", ..TableOptions::default() },
+                &columns,
+                lines.collect(),
+            );
         }),
     );
 }

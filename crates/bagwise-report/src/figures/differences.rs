@@ -4,7 +4,7 @@ use crate::forest::{ForestPlot, ForestRow};
 use crate::markup::{Markup, count, fixed};
 use crate::plot::{Figure, figure};
 use crate::results::{digits, heading};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
@@ -90,7 +90,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
             let caption = format!("Differences from {recommended}");
             table(
                 page,
-                Look { caption: &caption, sortable: true, ..Look::default() },
+                TableOptions { caption: &caption, sortable: true, ..TableOptions::default() },
                 &columns,
                 rows.collect(),
             );

@@ -18,7 +18,7 @@ const INSTANCES: usize = 8;
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let found = explained(&view.run.records, view.roster(), &view.verdict);
     let Some((place, explained)) = found else {
-        // The table has at least one method that looks at instances; none of them can tell.
+        // At least one method uses instances, but none can explain its predictions.
         if view.verdict.table.iter().any(|line| line.method != BASELINE) {
             page.leaf("h3", &[("class", "part")], "The instances that decided");
             let told =
@@ -83,7 +83,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     }
 }
 
-/// What was said of an explained bag.
+/// The prediction for an explained bag.
 fn said<'v>(answers: &'v [JudgedBag], e: &Explained<'_>) -> Option<&'v JudgedBag> {
     answers.iter().find(|a| a.bag == e.bag && a.fold == e.fold && a.repeat == 0)
 }

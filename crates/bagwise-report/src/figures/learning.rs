@@ -6,7 +6,7 @@ use bagwise::judge::{ProtocolName, SHARES};
 use crate::markup::{Markup, fixed};
 use crate::plot::{AxisScale, Figure, axes, figure, legend, mark, path};
 use crate::results::{capital, digits, heading};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 /// Whether a run has such a curve.
@@ -65,7 +65,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>, id: &str) {
             (String::new(), std::iter::once(TableCell::text(name)).chain(cells).collect())
         });
         let caption = format!("{} by share of training bags", heading(metric));
-        table(page, Look { caption: &caption, ..Look::default() }, &columns, rows.collect());
+        table(page, TableOptions { caption: &caption, ..TableOptions::default() }, &columns, rows.collect());
     };
     page.tag("div", &[("class", "with-legend")], |page| {
         figure(

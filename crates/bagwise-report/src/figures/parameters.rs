@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::markup::{Markup, listed};
 use crate::plot::{Figure, figure, label, rect, titled};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 const CELL: (f64, f64) = (40.0, 26.0);
@@ -90,7 +90,7 @@ fn methods_chosen(page: &mut Markup, view: &View<'_>) {
             (String::new(), cells)
         });
         let caption = format!("What {} chose in each outer fold", line.method);
-        table(page, Look { caption: &caption, ..Look::default() }, &columns, rows.collect());
+        table(page, TableOptions { caption: &caption, ..TableOptions::default() }, &columns, rows.collect());
     }
 }
 

@@ -4,7 +4,7 @@ use crate::forest::{margin, shortened};
 use crate::markup::{Markup, fixed, place};
 use crate::plot::{AxisScale, Figure, figure, label, line, mark};
 use crate::results::{capital, digits, heading};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 /// Width of the part with the dots.
@@ -118,7 +118,11 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
             });
             table(
                 page,
-                Look { caption: "Values of individual folds", sortable: true, ..Look::default() },
+                TableOptions {
+                    caption: "Values of individual folds",
+                    sortable: true,
+                    ..TableOptions::default()
+                },
                 &columns,
                 rows.collect(),
             );

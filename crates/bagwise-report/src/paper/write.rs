@@ -4,7 +4,7 @@
 use super::text::plus_minus;
 use super::{Agreement, Paper, PaperCell, PaperSummary, PaperTable, RankAxis, axis};
 use crate::markup::{Markup, fixed};
-use crate::table::{Look, TableCell, numbers, table, words};
+use crate::table::{TableCell, TableOptions, numbers, table, words};
 
 const LEGEND: &str = "Each cell: the printed value, ours in bold, the difference with its 95 % interval. Reproduced: the \
                       printed value lies in our interval. Above, below: ours is higher or lower. Too imprecise: it lies in \
@@ -78,7 +78,12 @@ pub(super) fn summaries(page: &mut Markup, caption: &str, list: &[PaperSummary])
         let cells = [&s.of, &s.what, &s.printed, &s.ours, &s.remark];
         (String::new(), cells.map(|text| TableCell::text(text).class("remark")).into())
     });
-    table(page, Look { caption, sortable: true, ..Look::default() }, &columns, rows.collect());
+    table(
+        page,
+        TableOptions { caption, sortable: true, ..TableOptions::default() },
+        &columns,
+        rows.collect(),
+    );
 }
 
 /// How a verdict looks.
@@ -103,7 +108,7 @@ impl PaperTable {
             let cells = (0..across.len()).map(|c| self.look(cell(c)));
             (String::new(), std::iter::once(TableCell::text(name)).chain(cells).collect())
         });
-        let look = Look { caption: &self.title, class: "paper", ..Look::default() };
+        let look = TableOptions { caption: &self.title, class: "paper", ..TableOptions::default() };
         table(page, look, &columns, body.collect());
     }
 
@@ -174,8 +179,12 @@ impl PaperTable {
             ];
             (String::new(), cells)
         });
-        let look =
-            Look { caption: &self.title, sortable: true, filter: Some("methods or data"), ..Look::default() };
+        let look = TableOptions {
+            caption: &self.title,
+            sortable: true,
+            filter: Some("methods or data"),
+            ..TableOptions::default()
+        };
         table(page, look, &columns, rows.collect());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bagwise::Rng;
 use bagwise::judge::{
-    FitOutcome, FitStatus, GroundTruth, Key, Metric, RECORD_FORMAT, Reason, Record, Scored, Truth,
+    FitOutcome, FitStatus, GroundTruth, Key, Metric, RECORD_FORMAT, Reason, Record, ScoredBags, Truth,
 };
 use bagwise_report::{Context, DataSummary, GramPicture, LoadedRun, SetupSummary, Suspicion};
 
@@ -74,7 +74,7 @@ fn record(
     let mut rng = Rng::new(of_name(m.data), "made", &[at as u64, repeat as u64, fold as u64]);
     let bags: Vec<usize> = (0..m.bags).filter(|b| (b * 7 + repeat) % m.folds == fold).collect();
     let noise = 0.6 + 0.12 * at as f64;
-    let mut scored = Scored { bags: bags.clone(), ..Scored::default() };
+    let mut scored = ScoredBags { bags: bags.clone(), ..ScoredBags::default() };
     let (mut labels, mut probabilities) = (Vec::new(), Vec::new());
     for &bag in &bags {
         let chance = noise * (rng.uniform() + rng.uniform() - 1.0);

@@ -6,11 +6,11 @@ use bagwise_core::files::read_bounded;
 use bagwise_core::{Bags, Dataset, Error, Instances, Mat, Place, Result, Target};
 use bagwise_io::{ReadOptions, Task, read};
 
-use super::KnownSet;
+use super::KnownDataset;
 use super::sources::SourceLayout;
 
 /// Reads the file of a source; `place` is what it is called in errors.
-pub(super) fn convert(set: &KnownSet, layout: SourceLayout, file: &Path, place: &str) -> Result<Dataset> {
+pub(super) fn convert(set: &KnownDataset, layout: SourceLayout, file: &Path, place: &str) -> Result<Dataset> {
     let mut data = match layout {
         SourceLayout::Molecules => molecules(file, place)?,
         SourceLayout::Arff | SourceLayout::Cells { .. } => {

@@ -17,28 +17,28 @@ use bagwise_io::{ReadOptions, Task, is_here, path_of, read};
 use bagwise_judge::content_digest;
 
 use sources::SETS;
-pub use sources::{KnownSet, Origin};
+pub use sources::{KnownDataset, Origin};
 
 /// A server that has what GitHub has, as `OWNER/REPOSITORY/COMMIT/PATH`.
 const MIRROR: &str = "BAGWISE_MIRROR";
 const GITHUB: &str = "https://raw.githubusercontent.com";
 
 /// Every data set that is known by name.
-pub fn all() -> &'static [KnownSet] {
+pub fn all() -> &'static [KnownDataset] {
     SETS
 }
 
 /// The data set of this name.
-pub fn find(name: &str) -> Option<&'static KnownSet> {
+pub fn find(name: &str) -> Option<&'static KnownDataset> {
     SETS.iter().find(|set| set.name == name)
 }
 
 /// The same, or an error that says which there are.
-pub fn known(name: &str) -> Result<&'static KnownSet> {
+pub fn known(name: &str) -> Result<&'static KnownDataset> {
     find(name).ok_or_else(|| Error::unknown("data set", name, SETS.iter().map(|set| set.name)))
 }
 
-impl KnownSet {
+impl KnownDataset {
     /// Whether there are data of this name.
     pub fn is_here(&self) -> bool {
         is_here(self.name)
@@ -113,7 +113,7 @@ fn server() -> String {
     std::env::var(MIRROR).unwrap_or_else(|_| GITHUB.into())
 }
 
-fn fetch_from(server: &str, set: &KnownSet, from: Option<&Path>, folder: &Path) -> Result<PathBuf> {
+fn fetch_from(server: &str, set: &KnownDataset, from: Option<&Path>, folder: &Path) -> Result<PathBuf> {
     let name = set.name;
     let url = set.url_at(server).unwrap_or_default();
     let Origin::GitHub { layout, path, .. } = set.origin else {

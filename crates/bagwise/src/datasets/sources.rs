@@ -3,7 +3,7 @@
 
 /// A data set that is known by name.
 #[derive(Clone, Copy, Debug)]
-pub struct KnownSet {
+pub struct KnownDataset {
     /// Its name.
     pub name: &'static str,
     /// Bags.
@@ -51,14 +51,14 @@ pub enum SourceLayout {
         instance_labels: bool,
         /// Bags, counted from 1, that are positive although their label says otherwise.
         positive: &'static [usize],
-        /// Counts were divided by their maximum: in so many first bags by one number, in the others by another.
+        /// Counts were divided by their maximum: in this many first bags by one number, in the others by another.
         counts: Option<(usize, f64, f64)>,
     },
     /// The text of the affinity sets.
     Molecules,
 }
 
-impl KnownSet {
+impl KnownDataset {
     /// Whether labels are measurements.
     pub fn is_regression(&self) -> bool {
         self.name.starts_with("lj")
@@ -81,8 +81,8 @@ const fn set(
     first_label: &'static str,
     digest: &'static str,
     origin: Origin,
-) -> KnownSet {
-    KnownSet { name, bags, instances, attributes, first_label, digest, origin }
+) -> KnownDataset {
+    KnownDataset { name, bags, instances, attributes, first_label, digest, origin }
 }
 
 /// The benchmark files of RGMIL, which its owner later deleted from the head.
@@ -122,7 +122,7 @@ const fn pages(path: &'static str, train: f64, test: f64) -> Origin {
 }
 
 #[rustfmt::skip]
-pub(super) static SETS: &[KnownSet] = &[
+pub(super) static SETS: &[KnownDataset] = &[
     set("musk1", 92, 476, 166, "1", "52a15d4a9e49fdfb", Origin::Shipped),
     set("musk2", 102, 6598, 166, "1", "acd22cb7106437dd", Origin::Shipped),
     set("elephant", 200, 1391, 230, "1", "c06585f6ca0223c9", Origin::Shipped),

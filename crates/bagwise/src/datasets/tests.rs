@@ -14,10 +14,10 @@ const MOLECULES: &str = "# Number of Dimensions\n2\n# Number of Examples\n2\n# N
 const WEKA: &str = "@relation r\n@attribute id {a,b}\n@attribute bag relational\n@attribute f1 numeric\n@attribute f2 numeric\n\
                     @end bag\n@attribute class {0,1}\n@data\na,\"1.5,2.5,\",1\nb,\"3.0,4.0,\\n5.0,6.0,\",0\n";
 
-fn example(layout: SourceLayout, digest: &'static str) -> KnownSet {
+fn example(layout: SourceLayout, digest: &'static str) -> KnownDataset {
     let origin = Origin::GitHub { repository: "o/r", commit: "c", path: "f.txt", layout };
     let name = if layout == SourceLayout::Molecules { "lj-example" } else { "example" };
-    KnownSet { name, bags: 2, instances: 3, attributes: 2, first_label: "1", digest, origin }
+    KnownDataset { name, bags: 2, instances: 3, attributes: 2, first_label: "1", digest, origin }
 }
 
 /// A server that gives one answer, and its address.

@@ -13,7 +13,7 @@ use crate::config::INNER_FOLDS;
 use crate::fit::metric_for;
 use crate::model::Model;
 use crate::plan::TimePlan;
-use crate::run::{Keep, RecordStore, Run, RunPlan, Verdict};
+use crate::run::{RecordLocation, RecordStore, Run, RunPlan, Verdict};
 
 /// The same bags with classes coded as in the model; an error if there are other classes, or numbers instead.
 pub fn labelled_like(model: &Model, mut data: Dataset) -> Result<Dataset> {
@@ -91,7 +91,7 @@ pub fn validate(
     };
     let run = Run::external(data, &plan, model)?;
     let time = TimePlan::nothing();
-    let keep = folder.map_or(Keep::Nowhere, |folder| Keep::Folder(folder.into()));
+    let keep = folder.map_or(RecordLocation::Nowhere, |folder| RecordLocation::Folder(folder.into()));
     let mut store = RecordStore::open(&keep, &run, &time)?;
     let known = store.records().next().is_some();
     if !known {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bagwise_core::{Dataset, Error, Result, Silent, SystemClock};
+use bagwise_core::{Dataset, Error, NoProgress, Result, SystemClock};
 use bagwise_judge::{FoldPlan, GroundTruth, Key, Record, summarise};
 
 use super::meter::Meter;
@@ -80,7 +80,7 @@ impl Evaluate<'_> {
         })?;
         // Fits are counted here; what goes on inside one would only make a bar flicker.
         let mut inside = self.ctx.sharing();
-        inside.progress = Arc::new(Silent);
+        inside.progress = Arc::new(NoProgress);
         let mut meter = Meter::new(&data.name, &time, &run, total, &known);
         let of_method = meter.folds;
         let deadline = self.budget.map(|at| Deadline { clock: Arc::clone(&clock), at });

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bagwise_judge::{FoldPlan, GroundTruth, Interval, Record, often_on_edge, that_saw_test_bags};
+use bagwise_judge::{FoldPlan, GroundTruth, Interval, Record, often_at_grid_end, that_saw_test_bags};
 
 use crate::plan::TimePlan;
 use crate::run::{Candidate, RunPlan, Verdict};
@@ -80,7 +80,7 @@ impl Evaluation {
     pub fn edges(&self) -> Vec<String> {
         let methods: BTreeSet<&str> = self.records.iter().map(|r| r.key.method.as_str()).collect();
         let sentence = |method: &str| {
-            let often = often_on_edge(self.records.iter().filter(|r| r.key.method == method));
+            let often = often_at_grid_end(self.records.iter().filter(|r| r.key.method == method));
             let list: Vec<String> = often.iter().map(ToString::to_string).collect();
             let list = list.join(" and ");
             (!often.is_empty())

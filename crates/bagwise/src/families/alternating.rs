@@ -22,14 +22,14 @@ use std::sync::Arc;
 use crate::families::svm;
 use crate::families::width::{Width, twins};
 use crate::method::{
-    AlternationStep, Ended, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
+    AlternationEnd, AlternationStep, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
     Representative, Rounds, Scope, SolvedFit, State, TracedRound, Training, Trajectory,
 };
 use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Result};
-use kernel::{Kernel, Last, Solved};
+use kernel::{Kernel, PreviousRound, Solved};
 use model::History;
 use stock::{distinct, with_means};
 
@@ -442,7 +442,7 @@ pub(crate) struct Searched {
 impl Searched {
     /// Whether it is kept rather than another that came before it.
     fn beats(&self, other: &Searched) -> bool {
-        let rank = |s: &Searched| (s.rounds.ended == Ended::Converged, s.right);
+        let rank = |s: &Searched| (s.rounds.ended == AlternationEnd::Converged, s.right);
         // The solver minimises the negated dual objective.
         let objective = |s: &Searched| -s.solved.outcome.objective;
         rank(self) > rank(other) || rank(self) == rank(other) && objective(self) > objective(other)
@@ -501,7 +501,7 @@ impl<A: Alternating> Search<'_, A> {
             ctx.check()?;
             let rows = self.method.rows(problem, &belief);
             let bounds: Vec<f64> = rows.iter().map(|r| costs[r.bag] * r.factor).collect();
-            let warm = last.as_ref().map(|(rows, solved, outputs)| Last { rows, solved, outputs });
+            let warm = last.as_ref().map(|(rows, solved, outputs)| PreviousRound { rows, solved, outputs });
             let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_ref(), self.effort, ctx)?;
             let sums = |weights: &[f64]| self.kernel.sums(self.stock, &rows, weights, ctx);
             let trained = TrainedRound { rows: &rows, bounds: &bounds, solved: &solved, sums: &sums };
@@ -516,11 +516,11 @@ impl<A: Alternating> Search<'_, A> {
             changed.push(changes(&belief, &next));
             watch(&Round { belief: &belief, next: &next, solved: &solved, bias, outputs: &outputs });
             let ended = if next == belief || settled {
-                Some(Ended::Converged)
+                Some(AlternationEnd::Converged)
             } else if let Some(at) = past.iter().position(|p| *p == next) {
-                Some(Ended::Cycle(past.len() + 1 - at))
+                Some(AlternationEnd::Cycle(past.len() + 1 - at))
             } else {
-                (changed.len() >= limit).then_some(Ended::Limit)
+                (changed.len() >= limit).then_some(AlternationEnd::Limit)
             };
             if let Some(ended) = ended {
                 let right = self.right(&biased);

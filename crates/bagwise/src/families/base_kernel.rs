@@ -92,7 +92,7 @@ pub(crate) fn is_text(points: &[Point]) -> bool {
     points.iter().any(|p| distance(p).is_ok_and(|d| d == Distance::Text))
 }
 
-/// Why a scaling would spoil some points, if it would: the distance for text needs zeros to stay zeros.
+/// An error if these points do not allow a scaling: the distance for text needs zeros to stay zeros.
 pub(crate) fn refuses_scaling(points: &[Point], scale: Scale) -> Option<Error> {
     (is_text(points) && matches!(scale, Scale::ZScore | Scale::MinMax)).then(|| {
         Error::refused(

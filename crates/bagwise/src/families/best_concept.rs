@@ -17,7 +17,7 @@ use crate::families::concepts::{
     options, save_concepts, search_name, search_work,
 };
 use crate::method::{
-    Explains, Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope,
+    Capability, Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope,
     SolvedFit, State, Training, WeightedConcept,
 };
 use crate::params::{Grid, Kind, ParamSpec, Point};
@@ -37,11 +37,11 @@ pub(crate) const USUAL: Info = Info {
     family: "diverse density",
     scale: Scale::ZScore,
     explains: Explains::Witness("the instance nearest to the concept"),
-    offers: &[Offer::Concepts],
+    capabilities: &[Capability::Concepts],
     ..Info::USUAL
 };
 
-/// The table of a method that climbs from so many starts unless the user says.
+/// The parameters of a method that climbs from this many starts by default.
 pub(crate) const fn table(starts: &'static str) -> [ParamSpec; 6] {
     [DISTANCE, RHO, ParamSpec { default: starts, grid: starts, ..STARTS }, ITERATIONS, CONCEPT, THRESHOLD]
 }
@@ -113,7 +113,7 @@ impl Method for BestConcept {
         _: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
         let points = points.iter().map(|p| self.read(p)).collect::<Result<_>>()?;
-        Ok(Box::new(Ready { producer: self.producer, bags, points }))
+        Ok(Box::new(PreparedConcepts { producer: self.producer, bags, points }))
     }
 
     fn load(&self, _: &Point, state: &State) -> Result<Box<dyn Predictor>> {
@@ -156,7 +156,7 @@ impl BestConcept {
     }
 }
 
-struct Ready {
+struct PreparedConcepts {
     producer: Producer,
     bags: Arc<Bags>,
     points: Vec<ConceptParams>,
@@ -242,7 +242,7 @@ impl ConceptRule {
 }
 
 /// The densest concept of one side, or the one of least error, and how near the training bags come to it.
-struct Sought {
+struct ConceptSearch {
     found: Option<FoundConcept>,
     near: Vec<f64>,
     /// Values and gradients that all climbs took together.
@@ -252,14 +252,14 @@ struct Sought {
 /// A rule and the search it came from.
 struct ConceptFit<'s> {
     rule: ConceptRule,
-    sought: &'s Sought,
+    search: &'s ConceptSearch,
     /// Weight of the training bags it gets right.
     right: f64,
 }
 
 /// The searches of one training problem: points that differ in threshold or sides share them.
 #[derive(Default)]
-struct Searches(Vec<((SearchOptions, PositiveSide), Sought)>);
+struct Searches(Vec<((SearchOptions, PositiveSide), ConceptSearch)>);
 
 /// What is taken for positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -275,7 +275,7 @@ impl PositiveSide {
     }
 }
 
-impl Ready {
+impl PreparedConcepts {
     /// Searches for each of some sides, where that has not been done.
     fn search(
         &self,
@@ -288,8 +288,8 @@ impl Ready {
         for &side in sides {
             let asked = (point.search, side);
             if !done.0.iter().any(|(key, _)| *key == asked) {
-                let sought = self.seek(&asked.0, side, training, ctx)?;
-                done.0.push((asked, sought));
+                let search = self.seek(&asked.0, side, training, ctx)?;
+                done.0.push((asked, search));
             }
         }
         Ok(())
@@ -301,7 +301,7 @@ impl Ready {
         side: PositiveSide,
         training: &Training<'_>,
         ctx: &Ctx,
-    ) -> Result<Sought> {
+    ) -> Result<ConceptSearch> {
         let y: Vec<f64> = match side {
             PositiveSide::Values(range) => training.y.iter().map(|&y| range.scale(y)).collect(),
             _ => training.y.iter().map(|y| side.sign() * y).collect(),
@@ -325,7 +325,7 @@ impl Ready {
             Some(f) => belief::nearest_of_bags(&evidence, std::slice::from_ref(&f.concept), ctx)?.into_data(),
         };
         let evaluations = found.iter().map(|f| f.evaluations).sum();
-        Ok(Sought { found: best.cloned(), near, evaluations })
+        Ok(ConceptSearch { found: best.cloned(), near, evaluations })
     }
 
     /// The rule of a point whose searches are done.
@@ -338,15 +338,15 @@ impl Ready {
     ) -> Result<ConceptFit<'s>> {
         let mut best: Option<ConceptFit<'s>> = None;
         let mine = done.0.iter().filter(|((asked, side), _)| *asked == point.search && sides.contains(side));
-        for ((_, side), sought) in mine {
+        for ((_, side), search) in mine {
             let (output, right) = match *side {
                 PositiveSide::Values(range) => (OutputShape::Values(range), 0.0),
                 _ => {
                     let sign = side.sign();
                     let y: Vec<f64> = training.y.iter().map(|y| sign * y).collect();
                     let (threshold, right) = match point.threshold {
-                        Some(given) => (given, correct(&sought.near, &y, training.weights, given)),
-                        None => best_threshold(&sought.near, &y, training.weights),
+                        Some(given) => (given, correct(&search.near, &y, training.weights, given)),
+                        None => best_threshold(&search.near, &y, training.weights),
                     };
                     // Nearness of exactly the threshold counts as near, and an output of 0 does not.
                     (OutputShape::Classes { sign, threshold: threshold.next_down() }, right)
@@ -354,10 +354,10 @@ impl Ready {
             };
             if best.as_ref().is_none_or(|b| right > b.right) {
                 let rule = ConceptRule {
-                    believed: sought.found.as_ref().map(|found| believed(found, *side)),
+                    believed: search.found.as_ref().map(|found| believed(found, *side)),
                     output,
                 };
-                best = Some(ConceptFit { rule, sought, right });
+                best = Some(ConceptFit { rule, search, right });
             }
         }
         Ok(best.expect("at least one side was searched"))
@@ -404,7 +404,7 @@ fn best_threshold(near: &[f64], y: &[f64], weights: &[f64]) -> (f64, f64) {
     best
 }
 
-impl Prepared for Ready {
+impl Prepared for PreparedConcepts {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         let mut done = Searches::default();
         let one = |&at: &usize| {
@@ -416,10 +416,10 @@ impl Prepared for Ready {
                 false => &[PositiveSide::Plus],
             };
             self.search(&mut done, point, sides, training, ctx)?;
-            let ConceptFit { rule, sought, .. } = self.rule(&done, point, sides, training)?;
-            let outcome = sought.found.as_ref().map(|f| SolveOutcome {
+            let ConceptFit { rule, search, .. } = self.rule(&done, point, sides, training)?;
+            let outcome = search.found.as_ref().map(|f| SolveOutcome {
                 status: if f.end == End::Limit { StopReason::IterationLimit } else { StopReason::Converged },
-                iterations: sought.evaluations,
+                iterations: search.evaluations,
                 objective: -f.log_density,
                 kkt_gap: 0.0,
                 duality_gap: 0.0,
@@ -430,7 +430,7 @@ impl Prepared for Ready {
     }
 
     fn fit_bytes(&self) -> u64 {
-        // Every search packs the instances anew, uses all threads, and fills its share of the memory by itself.
+        // Every search packs the instances again, uses all threads, and fills its share of the memory by itself.
         u64::MAX
     }
 
@@ -466,7 +466,7 @@ impl Predictor for Rules {
         Some(self.width)
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let instances = dense(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.rules.len());
         for (k, rule) in self.rules.iter().enumerate() {
@@ -517,7 +517,7 @@ mod tests {
         // Only the nearest bag is positive.
         let (threshold, right) = best_threshold(&near, &[1.0, -1.0, -1.0, -1.0], &[1.0; 4]);
         assert!((threshold - 0.8).abs() < 1e-15 && right == 4.0);
-        // A dear bag decides.
+        // The bag with the large weight decides.
         let (threshold, right) = best_threshold(&near, &[1.0, 1.0, 1.0, -1.0], &[1.0, 1.0, 5.0, 1.0]);
         assert!(threshold > 0.1 && threshold < 0.2 && right == 8.0);
     }

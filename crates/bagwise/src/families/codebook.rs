@@ -98,7 +98,7 @@ enum InstanceClusters {
     Mixture(Mixture),
 }
 
-/// The training instances, or so many of them, in memory.
+/// The training instances, or this many of them, in memory.
 pub(crate) fn training_sample<'a>(bags: &'a Bags, train: &[usize], ctx: &Ctx) -> Result<Cow<'a, Instances>> {
     let mut rows: Vec<usize> = train.iter().flat_map(|&b| bags.rows(b)).collect();
     if rows.len() > MOST_INSTANCES {
@@ -210,7 +210,7 @@ pub(crate) struct CodebookMap {
 }
 
 impl VectorNorm {
-    /// The vector of a bag of so many instances.
+    /// The vector of a bag of this many instances.
     fn apply(self, summary: Summary, mut sums: Vec<f64>, size: usize) -> Vec<f64> {
         if summary != Summary::Differences {
             sums.iter_mut().for_each(|s| *s /= size as f64);
@@ -490,7 +490,7 @@ pub(crate) fn parts(bags: &Bags, summariser: &Summariser<'_>, weights: &Mat, ctx
     Ok(Mat::new(bags.instance_count(), weights.rows(), data))
 }
 
-/// What codebooks cost to learn: for so many, with so many centres, on axes or not.
+/// The cost of learning this many codebooks with this many centres, with or without principal axes.
 pub(crate) fn learning_work(bags: &Bags, codebooks: usize, centres: f64, on_axes: bool) -> f64 {
     let (d, values) = (bags.width() as f64, bags.values_per_instance());
     let n = bags.instance_count().min(MOST_INSTANCES) as f64;

@@ -35,7 +35,7 @@ pub(crate) enum EdgeStrategy {
 }
 
 impl EdgeStrategy {
-    /// The cheaper way to compare bags with so many edges each. `tol` = 0 asks for the direct sum.
+    /// The cheaper way to compare bags with this many edges each. `tol` = 0 asks for the direct sum.
     pub(crate) fn choose(gamma: f64, tol: f64, orient: Orient, edges: &[usize]) -> EdgeStrategy {
         if tol == 0.0 {
             return EdgeStrategy::Direct(gamma);

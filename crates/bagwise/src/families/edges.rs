@@ -13,12 +13,12 @@ use bagwise_core::{Bags, Ctx, Mat, Message, Result};
 
 /// Which instances of a bag are joined.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Drawing {
+pub(crate) struct GraphBuilder {
     pub(crate) eps: Epsilon,
     pub(crate) zero: Zero,
 }
 
-impl Drawing {
+impl GraphBuilder {
     fn draw(self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Graph>> {
         // All distances of a bag on every thread, and edges, at most all pairs.
         let mut sizes: Vec<u64> = (0..bags.len()).map(|b| bags.rows(b).len() as u64).collect();
@@ -41,7 +41,7 @@ impl Drawing {
 /// How edges are drawn, listed and compared.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct EdgeKernel {
-    pub(crate) drawing: Drawing,
+    pub(crate) builder: GraphBuilder,
     pub(crate) orient: Orient,
     pub(crate) gamma: f64,
     pub(crate) tol: f64,
@@ -52,7 +52,7 @@ pub(crate) struct EdgeGrams {
     kernels: Vec<EdgeKernel>,
     /// The kernel of each point.
     kernel: Vec<usize>,
-    drawings: Vec<Drawing>,
+    drawings: Vec<GraphBuilder>,
     /// For each drawing, the graph of each bag.
     graphs: Vec<Vec<Graph>>,
     ways: Vec<Arc<EdgeStrategy>>,
@@ -68,9 +68,9 @@ impl EdgeGrams {
     ) -> Result<(EdgeGrams, Vec<Mat>)> {
         let mut kernels: Vec<EdgeKernel> = Vec::new();
         let kernel = points.iter().map(|&k| index_in(&mut kernels, k, EdgeKernel::eq)).collect();
-        let mut drawings: Vec<Drawing> = Vec::new();
+        let mut drawings: Vec<GraphBuilder> = Vec::new();
         for kernel in &kernels {
-            index_in(&mut drawings, kernel.drawing, Drawing::eq);
+            index_in(&mut drawings, kernel.builder, GraphBuilder::eq);
         }
         let graphs = drawings.iter().map(|d| d.draw(bags, ctx)).collect::<Result<Vec<_>>>()?;
         let mut all = EdgeGrams { kernels, kernel, drawings, graphs, ways: Vec::new() };
@@ -83,8 +83,8 @@ impl EdgeGrams {
     }
 
     fn graphs(&self, kernel: &EdgeKernel) -> &[Graph] {
-        let drawn = self.drawings.iter().zip(&self.graphs).find(|(d, _)| **d == kernel.drawing);
-        drawn.expect("every drawing was drawn").1
+        let drawn = self.drawings.iter().zip(&self.graphs).find(|(d, _)| **d == kernel.builder);
+        drawn.expect("every builder was drawn").1
     }
 
     /// The sums of each kernel; those summed directly share a pass.
@@ -97,7 +97,7 @@ impl EdgeGrams {
             if let EdgeStrategy::Map(_) = way {
                 sums[k] = Some(way.symmetric(&way.ready(graphs, kernel.orient, ctx)?, ctx)?);
             } else if sums[k].is_none() {
-                let listed = |o: usize| (self.kernels[o].drawing, self.kernels[o].orient);
+                let listed = |o: usize| (self.kernels[o].builder, self.kernels[o].orient);
                 let together: Vec<usize> = (k..count)
                     .filter(|&o| matches!(&*self.ways[o], EdgeStrategy::Direct(_)) && listed(o) == listed(k))
                     .collect();
@@ -122,13 +122,13 @@ impl EdgeGrams {
         let way = Arc::clone(&self.ways[self.kernel[point]]);
         let graphs = self.graphs(&kernel);
         let edges = way.ready(train.iter().map(|&b| &graphs[b]), kernel.orient, ctx)?;
-        Ok(KeptEdges { drawing: kernel.drawing, orient: kernel.orient, way, edges })
+        Ok(KeptEdges { builder: kernel.builder, orient: kernel.orient, way, edges })
     }
 }
 
 /// The edges of training bags.
 pub(crate) struct KeptEdges {
-    drawing: Drawing,
+    builder: GraphBuilder,
     orient: Orient,
     way: Arc<EdgeStrategy>,
     edges: Edges,
@@ -137,7 +137,7 @@ pub(crate) struct KeptEdges {
 impl KeptEdges {
     /// The graphs of new bags.
     pub(crate) fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Vec<Graph>> {
-        self.drawing.draw(bags, ctx)
+        self.builder.draw(bags, ctx)
     }
 
     /// The edges of new bags, ready to be compared.
@@ -166,10 +166,15 @@ impl KeptEdges {
         self.way.save(&self.edges)
     }
 
-    /// What [`save`](KeptEdges::save) wrote of so many bags.
-    pub(crate) fn load(drawing: Drawing, orient: Orient, bags: usize, state: &State) -> Result<KeptEdges> {
+    /// Loads what [`save`](KeptEdges::save) wrote for this many bags.
+    pub(crate) fn load(
+        builder: GraphBuilder,
+        orient: Orient,
+        bags: usize,
+        state: &State,
+    ) -> Result<KeptEdges> {
         let (way, edges) = EdgeStrategy::load(state, orient, bags)?;
-        Ok(KeptEdges { drawing, orient, way: Arc::new(way), edges })
+        Ok(KeptEdges { builder, orient, way: Arc::new(way), edges })
     }
 }
 

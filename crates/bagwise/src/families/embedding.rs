@@ -19,12 +19,13 @@ use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result};
 use bagwise_engine::cells::Distance;
 use bagwise_engine::{GramOutput, Side};
 
-/// What the author of a method writes.
+/// What the author of an embedding writes: `read`, `work`, `needs_besides`, `vectors` and `columns`. The rest has defaults.
 pub(crate) trait Embedding: Clone + Send + Sync + 'static {
-    /// What decides the vectors: parameters, and what was learned for them. Before that, points with equal ones share
-    /// their vectors.
+    /// The parameters that the vectors depend on, and what was learned with them. Points whose parameters are equal before
+    /// learning share their vectors.
     type Params: Clone + PartialEq + Send + Sync;
 
+    /// The parameters at a point of the grid.
     fn read(&self, point: &Point) -> Result<Self::Params>;
 
     /// True if vectors are compared by their inner product.
@@ -74,7 +75,7 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
         params.iter_mut().try_for_each(|params| self.learn(params, bags, scope, ctx))
     }
 
-    /// A row for each bag.
+    /// The vectors of the bags, one row per bag.
     fn vectors(&self, params: &Self::Params, bags: &Bags, ctx: &Ctx) -> Result<Mat>;
 
     /// The same for several points, which may share what is the same for them.
@@ -94,10 +95,10 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
         self.vectors_of_all(params, bags, ctx)
     }
 
-    /// The columns of bags whose vectors are so long.
+    /// The number of features of a bag, given the length of its vector. A saved model is checked with it.
     fn columns(&self, params: &Self::Params, length: usize) -> usize;
 
-    /// The kernel values of new bags with kept vectors, taken apart; an error where that is not possible.
+    /// The kernel values of new bags with kept vectors, divided among the instances; an error if that is not possible.
     fn parts(&self, _: &Self::Params, _: bool, _kept: &Mat, _: &Bags) -> Result<InstanceKernel> {
         Err(Error::Invalid("predictions from these vectors cannot be explained by instance".into()))
     }
@@ -108,10 +109,10 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Puts what was learned into a state.
+    /// Saves what was learned.
     fn save(&self, _params: &Self::Params, _state: &mut State) {}
 
-    /// Takes what was learned from a state.
+    /// Loads what was learned.
     fn load(&self, _params: &mut Self::Params, _state: &State) -> Result<()> {
         Ok(())
     }
@@ -146,7 +147,7 @@ impl<E: Embedding> BagKernel for Embedded<E> {
         self.0.search_name(grid)
     }
 
-    /// Vectors are compared, not instances: next to nothing.
+    /// Vectors are compared, not instances: the cost is negligible.
     fn answer_work(&self, _: &Bags, _: f64, _: f64) -> f64 {
         0.0
     }

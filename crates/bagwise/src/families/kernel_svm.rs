@@ -396,7 +396,7 @@ impl Predictor for KernelModel {
         Some(self.bank.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let CrossKernel { kernel, own, kept } = self.bank.compare(bags, ctx)?;
         Ok(expand(&kernel, &self.coefficients, &self.biases, |b, k| (own[b] * kept[k]).sqrt()))
     }

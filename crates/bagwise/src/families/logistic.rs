@@ -124,7 +124,7 @@ impl LogisticProblem<'_> {
         (slopes, curvatures)
     }
 
-    /// The step of Newton's method; nothing if rounding has spoiled the system.
+    /// The step of Newton's method; `None` if rounding errors make the system unsolvable.
     fn newton(&self, slopes: &[f64], curvatures: &[f64], ctx: &Ctx) -> Result<Option<Vec<f64>>> {
         let d = slopes.len() - 1;
         let inner = weighted_scatter(self.rows, curvatures, ctx)?;

@@ -37,7 +37,7 @@ pub(crate) struct CellMap {
 /// Cells that exist at a time, in bytes: enough to keep threads busy, little enough to show progress.
 const CELLS_AT_A_TIME: u64 = 16_000_000;
 
-/// A byte of cells becomes at most so many of maps on their way: an entry as a pair, and again in its row.
+/// A byte of cells takes at most this many bytes of maps while they are computed: an entry as a pair, and again in its row.
 const CELL_TO_MAP: u64 = 32;
 
 /// Consecutive bags whose instances are mapped together.
@@ -574,7 +574,7 @@ impl Predictor for MapModel {
         Some(self.map.partitions.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let maps = map_bags(bags, &self.mapper(ctx)?, &[&self.map], ctx)?.remove(0);
         let weights = match &self.rule {
             MapRule::Weights(weights) => weights,

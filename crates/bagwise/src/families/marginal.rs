@@ -32,7 +32,7 @@ use crate::families::concepts::{
 use crate::families::set_kernel::{Norm, SetKernel, Weights};
 use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
-use crate::method::{Info, MemoryEstimate, Offer, Scope, State, WeightedConcept};
+use crate::method::{Capability, Info, MemoryEstimate, Scope, State, WeightedConcept};
 use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
@@ -62,7 +62,7 @@ pub(crate) const USUAL: Info = Info {
     reference: "Kwok, Cheung: Marginalized multi-instance kernels, IJCAI 2007",
     family: "marginalized kernel + SVM",
     scale: Scale::ZScore,
-    offers: &[Offer::Concepts],
+    capabilities: &[Capability::Concepts],
     learns_labels: true,
     scheme: Scheme::OneVsRest,
     params: PARAMS,

@@ -20,7 +20,7 @@ pub(crate) mod svm;
 pub(crate) mod trees;
 pub(crate) mod width;
 
-/// The rows that are wanted of a Gram of so many bags.
+/// The rows to compute of a Gram matrix of this many bags.
 pub(crate) fn wanted_rows(scope: &crate::method::Scope<'_>, bags: usize) -> std::ops::Range<usize> {
     scope.rows.map_or(0..bags, |(from, to)| from..to)
 }

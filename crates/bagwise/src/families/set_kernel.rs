@@ -123,7 +123,7 @@ pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Puts what was learned, for bags with so many columns, into a state.
+    /// Puts what was learned, for bags with this many columns, into a state.
     fn save(&self, _params: &Self::Params, _columns: usize, _state: &mut State) {}
 
     /// Takes it from there.
@@ -147,7 +147,7 @@ pub(crate) trait SetKernel: Clone + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// The edges of so many bags from a state.
+    /// The edges of this many bags from a state.
     fn load_edges(&self, _params: &Self::Params, _bags: usize, _state: &State) -> Result<Option<KeptEdges>> {
         Ok(None)
     }

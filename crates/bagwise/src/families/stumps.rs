@@ -105,7 +105,7 @@ impl CutScan {
     const NEW: CutScan =
         CutScan { below: ClassWeights { plus: 0.0, minus: 0.0 }, seen: 0, last: f64::NAN, best: None };
 
-    /// The next value; either side of a cut must have so many instances.
+    /// The next value; either side of a cut must have this many instances.
     fn see(
         &mut self,
         value: f64,
@@ -271,7 +271,7 @@ impl SortedColumns {
         Some((best.cost, Stump { attribute, cut: best.cut(), below, above }))
     }
 
-    /// The best cut of each node, with at least so many instances on either side; none where no column varies. `node_of` has
+    /// The best cut of each node, with at least this many instances on either side; none where no column varies. `node_of` has
     /// the node of every instance, and a number beyond all nodes for those that belong to none.
     pub(crate) fn best_of_nodes(
         &self,

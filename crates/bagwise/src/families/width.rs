@@ -58,7 +58,7 @@ impl Width {
         }
     }
 
-    /// Widths in numbers for bags, or vectors made from bags, that had so many attributes, in units of this distance.
+    /// Widths in numbers for bags, or vectors made from bags, that had this many attributes, in units of this distance.
     pub(crate) fn resolve(
         widths: &[Width],
         bags: &Bags,
@@ -89,10 +89,10 @@ impl Width {
     }
 }
 
-/// Up to so many training instances every pair counts towards the median: some half a million, whose distances take a
+/// Up to this many training instances every pair counts towards the median: some half a million, whose distances take a
 /// fraction of a second.
 const EXACT: usize = 1000;
-/// And up to so many differences of attributes: a second's work.
+/// And up to this many differences of attributes: a second's work.
 const EXACT_DIFFERENCES: usize = 1_000_000_000;
 /// Pairs that are drawn of more. Their median has a relative standard error of one to two per cent, far below the factor 2
 /// between neighbouring widths of a grid.

@@ -1,4 +1,4 @@
-//! Answers for bags that training has not seen, with why they are what they are: what a judged fold records.
+//! Predictions and explanations for the test bags of a fold, which its record stores.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use crate::model::pieces;
 use crate::multiclass::BinaryTask;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
 
-/// What machines said of new bags.
+/// Outputs of the binary models for new bags.
 pub struct Answers {
     /// Bags x machines; not a number where there is no machine.
     pub outputs: Mat,
-    /// For each bag, the machine that decided and why it said so; none if the method cannot tell.
+    /// For each bag, the binary model that decided, and its explanation; `None` if the method cannot explain.
     pub reasons: Option<Vec<(usize, Explanation)>>,
 }
 
@@ -52,7 +52,7 @@ impl TrainingTask<'_> {
         let mut outputs = Mat::new(bags, width, vec![f64::NAN; bags * width]);
         let mut columns = there.iter();
         for model in models {
-            let scores = model.answer(new, ctx)?.scores;
+            let scores = model.predict(new, ctx)?.scores;
             for (column, &k) in (0..scores.cols()).zip(&mut columns) {
                 (0..bags).for_each(|row| outputs.set(row, k, scores.get(row, column)));
             }

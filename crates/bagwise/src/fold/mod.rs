@@ -1,9 +1,9 @@
-//! Learning around a method: what is done the same way for all of them.
+//! Training with any method: preparation, tuning, fitting and scoring.
 //!
 //! A [`TrainingTask`] holds data and a [`ResolvedConfig`] (method, grid, scaling, multi-class scheme, class weights). From a list
 //! of training bags it makes a [`PreparedFold`] (those bags alone, transformed and with their Grams prepared), tunes
-//! the grid by inner folds ([`TrainingTask::tune`]) and fits machines. Evaluation and `fit` go through the same code, so
-//! that what is judged is what is delivered.
+//! the grid by inner folds ([`TrainingTask::tune`]) and fits machines. Evaluation and `fit` use the same code, so an estimate
+//! holds for the model that `fit` returns.
 
 mod answers;
 mod ensemble;
@@ -28,7 +28,7 @@ use bagwise_core::{Bags, Ctx, Dataset, Error, Groups, Mat, Message, Result, Sett
 use bagwise_io::MapRows;
 use bagwise_judge::{Classified, Predictions};
 
-/// A method and the choices around it.
+/// A method with its grid, scaling and related settings.
 #[derive(Clone)]
 pub struct ResolvedConfig {
     /// The method.
@@ -53,7 +53,7 @@ impl ResolvedConfig {
     }
 }
 
-/// From so many machines on, the outputs of all points of a grid are not kept side by side: pairs of 300 classes are 44,850
+/// From this many machines on, the outputs of all points of a grid are not kept side by side: pairs of 300 classes are 44,850
 /// outputs per bag and point.
 const MANY_MACHINES: usize = MANY_CLASSES * (MANY_CLASSES - 1) / 2;
 
@@ -141,7 +141,7 @@ pub struct Tuned {
     pub out_of_fold: Mat,
     /// Parameters of the chosen point at the end of their list.
     pub on_edge: Vec<String>,
-    /// For each inner fold the outputs, out of fold, of the point that the other folds choose; empty where nobody asked.
+    /// For each inner fold, the out-of-fold outputs of the point that the other folds choose; empty if not requested.
     pub(crate) without: Vec<Arc<Mat>>,
     /// The frame on the whole training part, if it still holds the chosen point.
     frame: Option<PreparedFold>,
@@ -242,7 +242,7 @@ impl<'a> TrainingTask<'a> {
     }
 
     /// What an error on each of some training bags costs, and for each machine what that adds to the log odds of its plus side:
-    /// costs count as so many more bags would.
+    /// costs count as that many more bags would.
     fn costs(&self, train: &[usize]) -> (Vec<f64>, Vec<f64>) {
         let mut weights: Vec<f64> = train.iter().map(|&b| self.weights[b]).collect();
         let Target::Classes { codes, names } = self.target else {
@@ -444,7 +444,7 @@ impl<'a> TrainingTask<'a> {
                     continue;
                 }
                 let fits: Vec<&SolvedFit> = there.iter().map(|t| t.2).collect();
-                let scores = frame.prepared(first).model(&fits, &at, ctx)?.answer(&new, ctx)?.scores;
+                let scores = frame.prepared(first).model(&fits, &at, ctx)?.predict(&new, ctx)?.scores;
                 for (column, (p, k, _)) in there.into_iter().enumerate() {
                     (0..bags.len()).for_each(|row| out[p].set(row, k, scores.get(row, column)));
                 }

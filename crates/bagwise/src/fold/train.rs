@@ -1,6 +1,6 @@
 //! From training bags to a decision rule, for one method or a choice among several: tune by inner folds, choose,
 //! fit on the whole training part, calibrate and set the threshold from out-of-fold outputs. Evaluation calls this
-//! for every outer fold and `fit` for all bags, so that what is judged is what is delivered.
+//! for every outer fold and `fit` for all bags, so that an estimate holds for the model that `fit` returns.
 
 use super::portfolio::{self, Choice, ChosenTogether};
 use super::{Answers, FoldScope, Machines, PreparedFold, Refit, TrainingTask, Tuned};
@@ -14,13 +14,13 @@ use crate::preprocess::Transform;
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
 use bagwise_judge::{Chosen, Fold, Metric, Repeat, Splits, Threshold};
 
-/// Level of intervals and tests where nothing is said.
+/// The default level of intervals and tests.
 pub const LEVEL: f64 = 0.95;
 
-/// What is asked for besides the method.
+/// Options of training besides the method.
 #[derive(Clone, Copy, Debug)]
 pub struct TrainOptions {
-    /// What inner folds select by.
+    /// The metric by which inner folds select.
     pub metric: Metric,
     /// How the threshold of a two-class problem is chosen; 0 if not given.
     pub threshold: Option<Threshold>,
@@ -29,12 +29,12 @@ pub struct TrainOptions {
 }
 
 impl TrainOptions {
-    /// Chosen by a metric, no threshold, of several methods the simplest that is not clearly worse than the best.
+    /// Choose by this metric; no threshold; from several methods, the simplest that is not clearly worse than the best.
     pub fn by(metric: Metric) -> TrainOptions {
         TrainOptions { metric, threshold: None, best: false }
     }
 
-    /// Refuses what has no meaning for this target, before any work.
+    /// An error if an option does not apply to this target; called before any work.
     pub fn check(&self, target: &Target) -> Result<()> {
         self.metric.check(target)?;
         self.threshold.map_or(Ok(()), |rule| rule.check(target))
@@ -43,15 +43,15 @@ impl TrainOptions {
 
 /// A decision rule and how it came about.
 pub struct TrainedRule {
-    /// Which of the learners was chosen; of several together the one with the largest share.
+    /// Which of the learners was chosen; in an ensemble, the one with the largest weight.
     pub which: usize,
     /// What tuning found for it.
     pub tuned: Tuned,
     /// Its machines.
     pub(crate) refit: Refit,
-    /// All of several together.
+    /// The ensemble, if there is one.
     pub(crate) ensemble: Option<TrainedEnsemble>,
-    /// The metric that was chosen by, over the inner folds.
+    /// The value of the selection metric over the inner folds.
     pub value: Option<f64>,
     /// Outputs to probabilities.
     pub calibration: Calibration,
@@ -61,7 +61,7 @@ pub struct TrainedRule {
     pub threshold_met: bool,
 }
 
-/// Learners that decide together, the largest share first.
+/// The members of an ensemble, the largest weight first.
 pub(crate) struct TrainedEnsemble {
     /// Learner and share, with the sigmoids of its outputs.
     pub(crate) members: Vec<(usize, f64, Vec<(f64, f64)>)>,
@@ -93,7 +93,7 @@ impl TrainedRule {
         members.iter().zip(points).map(|((which, share, _), point)| (*which, point, *share)).collect()
     }
 
-    /// What answers for new bags, as they are before scaling, and what its members are; nothing for a single method.
+    /// The predictor of the ensemble, for bags before scaling, and its members; `None` for a single method.
     fn combined(
         &self,
         learners: &[TrainingTask<'_>],
@@ -118,7 +118,7 @@ impl TrainedRule {
         Ok(Some((headers, ensemble::combine(trained, learners[self.which].is_regression()))))
     }
 
-    /// Outputs for new bags, and why.
+    /// Outputs for new bags, with explanations.
     pub(crate) fn answers(
         &self,
         learners: &[TrainingTask<'_>],
@@ -178,7 +178,7 @@ pub fn learn(
     Ok(TrainedRule { which, tuned, refit, ensemble, value, calibration, threshold, threshold_met })
 }
 
-/// What inner folds said of the training bags, at the chosen point, as far as the metric looks at it.
+/// The inner-fold predictions for the training bags at the chosen point, as far as the metric needs them.
 pub(super) fn inner_answers(
     learner: &TrainingTask<'_>,
     out_of_fold: &Mat,
@@ -282,7 +282,7 @@ pub fn train(
         points: learners.iter().map(|l| l.setup.grid.points.len()).sum(),
         threshold_met: learned.threshold_met,
         not_converged: outcomes.filter(|o| !crate::method::converged(o)).count(),
-        unsettled: rounds().filter(|r| r.ended != crate::method::Ended::Converged).count(),
+        unsettled: rounds().filter(|r| r.ended != crate::method::AlternationEnd::Converged).count(),
         rounds: rounds().map(|r| r.changed.len()).max(),
     };
     model(learners, &learned, train, summary, ctx)

@@ -74,7 +74,7 @@ impl TrainingTask<'_> {
             let outputs = if by_fold {
                 self.cross_fit_by_fold(&points, train, inner, summary, ctx)?
             } else {
-                // Where the grid needs several frames, memory is short: the bags are then copied anew for each.
+                // Where the grid needs several frames, memory is short: the bags are then copied again for each.
                 let own = own.take().unwrap_or_else(|| self.bags.select(train));
                 let frame = self.frame_of(own, train, &points, ctx)?;
                 let outputs = self.cross_fit(&frame, train, inner, summary, ctx)?;

@@ -13,7 +13,7 @@ use bagwise_core::{Bags, FeatureKind, Instances, Result, Stored, Target};
 /// stay below 80 MB for a hundred thousand bags.
 const BLOCK: usize = 32;
 
-/// By chance alone a finding about a column may turn up once in so many data sets.
+/// A finding about a column may occur by chance in one of this many data sets.
 const CHANCE: f64 = 1e-4;
 
 /// Fewer bags than this show nothing about ids.

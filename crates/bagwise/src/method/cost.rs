@@ -22,7 +22,7 @@ impl MemoryEstimate {
 /// best; what is slower counts as several.
 pub const NOMINAL_SPEED: f64 = 1.4e10;
 
-/// Operations of support vector machines on a Gram of so many bags, one for each of some points.
+/// Operations of support vector machines on a Gram of this many bags, one for each of some points.
 pub(crate) fn gram_machine_work(bags: f64, points: usize) -> f64 {
     // Iterations grow with the bags, and each passes over two rows of the Gram.
     points as f64 * (60.0 * bags * bags + 9e3 * bags)
@@ -36,7 +36,7 @@ pub(crate) fn comparison_work(bags: &Bags, known: f64, new: f64) -> f64 {
     known * new * n * n * (pair_work(bags, 1) + PART)
 }
 
-/// Operations of one pair of instances in the pairs engine, for so many widths.
+/// Operations of one pair of instances in the pairs engine, for this many widths.
 pub(crate) fn pair_work(bags: &Bags, widths: usize) -> f64 {
     // A product waits for memory half of the time; most widths are powers of others.
     const PRODUCT: f64 = 1.5;

@@ -37,7 +37,7 @@ static INFO: Info = Info {
             averages the outputs. The bags left out of each sample give an out-of-bag estimate, which fit reports. The \
             member uses its default parameters and its own scaling.",
     reference: "Breiman: Bagging predictors, Machine Learning 24, 1996",
-    family: "methods over methods",
+    family: "ensemble of methods",
     complexity: 70,
     explains: Explains::Either("additive, if the member can explain its predictions"),
     scheme: Scheme::OneVsRest,
@@ -93,7 +93,7 @@ impl Method for Bagging {
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
         let of = |point: &Point| -> Result<f64> {
             let member = member(point)?;
-            // What is learned from labels is learned anew in every draw.
+            // What is learned from labels is learned again in every draw.
             let times = if member.learns_labels() { draws(point)? } else { 1 };
             Ok(times as f64 * members::work_of(member, bags))
         };

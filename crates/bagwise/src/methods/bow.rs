@@ -15,7 +15,7 @@ use crate::families::codebook::{
 use crate::families::embedding::Embedded;
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::svm;
-use crate::method::{Info, Offer};
+use crate::method::{Capability, Info};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::Result;
 
@@ -36,7 +36,7 @@ static INFO: Info = Info {
     reference: "Csurka, Dance, Fan, Willamowski, Bray: Visual categorization with bags of keypoints, 2004",
     family: "embedding + SVM",
     complexity: 20,
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

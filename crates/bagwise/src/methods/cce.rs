@@ -332,7 +332,7 @@ impl Predictor for CceModel {
         Some(self.members[0].codebook.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let bits = bits(bags, &self.codebooks(), ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.outputs());
         for b in 0..scores.rows() {

@@ -19,8 +19,8 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::method::{
-    Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
-    Training, VotingBag,
+    Capability, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
+    State, Training, VotingBag,
 };
 use crate::multiclass::Scheme;
 use crate::params::{Kind, ParamSpec, Point, representations};
@@ -36,7 +36,7 @@ pub(crate) struct CitationKnn;
 static INFO: Info = Info {
     name: "citation-knn",
     aliases: &["citation"],
-    title: "votes of the nearest training bags, and of those that have the bag among their nearest",
+    title: "nearest training bags vote, and so do bags that would have the new bag as a near neighbour",
     about: "The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest \
             training bags vote, and so do the training bags that would count the new bag among their own nearest. \
             The output is the mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be \
@@ -44,7 +44,7 @@ static INFO: Info = Info {
     reference: "Wang, Zucker: Solving the multiple-instance problem: a lazy learning approach, ICML 2000",
     family: "nearest bags",
     complexity: 12,
-    offers: &[Offer::Votes],
+    capabilities: &[Capability::Votes],
     scheme: Scheme::OneVsRest,
     params: PARAMS,
     ..Info::USUAL
@@ -342,7 +342,7 @@ impl Predictor for CitationModel {
         Some(self.kept.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let distances = self.distances(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.outputs.len());
         for b in 0..bags.len() {

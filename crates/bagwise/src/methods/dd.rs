@@ -1,5 +1,5 @@
-//! Diverse density: the place in instance space that every positive bag comes near and no negative bag does, with the
-//! attributes that count there; a bag is positive if its nearest instance is near enough.
+//! Diverse density: finds a point in instance space, with a weight for each attribute, that is close to every positive bag and
+//! far from every negative one. A bag is positive if its nearest instance is close enough.
 //!
 //! The density, its search and its cost are in `bagwise_engine::density`, the rule in `families::best_concept`. Maron,
 //! Lozano-Perez: A framework for multiple-instance learning, NIPS 1998. We start every climb with weights that suit

@@ -19,7 +19,7 @@ use crate::families::embedding::{Embedded, Embedding};
 use crate::families::kernel_svm::{InstanceKernel, KernelSvm};
 use crate::families::svm;
 use crate::families::width::WIDTH;
-use crate::method::{Explains, Info, MemoryEstimate, Offer, Scope, State, WeightedConcept};
+use crate::method::{Capability, Explains, Info, MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Grid, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
@@ -45,7 +45,7 @@ static INFO: Info = Info {
     scale: Scale::ZScore,
     complexity: 40,
     explains: Explains::No("the output depends on the nearest instances to many concepts"),
-    offers: &[Offer::Concepts],
+    capabilities: &[Capability::Concepts],
     learns_labels: true,
     params: PARAMS,
     ..Info::USUAL

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, KernelSvm, ReferenceBags};
 use crate::families::svm;
 use crate::families::width::{WIDTH, Width, usual};
-use crate::method::{Explains, Info, MemoryEstimate, Offer, Scope, State};
+use crate::method::{Capability, Explains, Info, MemoryEstimate, Scope, State};
 use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
@@ -44,7 +44,7 @@ static INFO: Info = Info {
     scale: Scale::ZScore,
     complexity: 35,
     explains: Explains::No(WHY_NO_PARTS),
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

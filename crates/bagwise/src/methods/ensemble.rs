@@ -1,5 +1,5 @@
-//! What `auto` delivers where several methods together are better than one: a weighted sum of calibrated outputs, each member with
-//! a scaling and parameters of its own.
+//! The ensemble that `auto` returns if it is better than a single method: a weighted sum of calibrated outputs. Each member
+//! has its own scaling and parameters.
 //!
 //! With `s_m f_m + o_m` the log odds of member m (a sigmoid fitted to outputs of bags that it had not seen) and shares `w_m` that
 //! add up to 1, the output is `sum over members of w_m (s_m f_m + o_m)`: linear in the outputs, and so are the parts of instances.
@@ -31,7 +31,7 @@ static INFO: Info = Info {
     about: "A weighted sum of the calibrated outputs of several methods, each with its own scaling and parameters. The method auto \
             chooses the members and their shares.",
     reference: "Caruana, Niculescu-Mizil, Crew, Ksikes: Ensemble selection from libraries of models, ICML 2004",
-    family: "methods over methods",
+    family: "ensemble of methods",
     scale: Scale::None,
     complexity: 80,
     explains: Explains::Either("additive, where all members explain themselves"),

@@ -1,4 +1,4 @@
-//! Isolation set-kernel: two instances are as similar as random partitions seldom part them.
+//! Isolation set-kernel: two instances are similar if random partitions rarely separate them.
 //!
 //! A partitioning is drawn: psi training instances divide the space into cells, finely where data are
 //! dense and coarsely where they are sparse. Of t such partitionings, `K(x, y) = #{i : x and y share a cell} / t`. For bags
@@ -33,7 +33,7 @@ use crate::families::map_svm::{
 use crate::families::svm::{self, SvmParams};
 use crate::families::wanted_rows;
 use crate::method::{
-    Info, MemoryEstimate, Method, Offer, POOL, Predictor, Prepared, Scope, State, draws_on_all,
+    Capability, Info, MemoryEstimate, Method, POOL, Predictor, Prepared, Scope, State, draws_on_all,
     gram_machine_work,
 };
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
@@ -61,7 +61,7 @@ static INFO: Info = Info {
     family: "set kernel + SVM",
     scale: Scale::ZScore,
     complexity: 45,
-    offers: &[Offer::Kernel, Offer::FeatureMap],
+    capabilities: &[Capability::Kernel, Capability::FeatureMap],
     params: PARAMS,
     ..Info::USUAL
 };
@@ -120,10 +120,10 @@ static PARAMS: &[ParamSpec] = &[
     svm::TUBE,
 ];
 
-/// From so many bags on a model keeps the weights of columns: maps of training bags grow with their number, weights do not.
+/// From this many bags on a model keeps the weights of columns: maps of training bags grow with their number, weights do not.
 const MANY_BAGS: usize = 1000;
 
-/// From so many bags on, or so many instances of many bags, machines learn on maps: Grams of the bags and counts of shared cells
+/// From this many bags on, or this many instances of many bags, machines learn on maps: Grams of the bags and counts of shared cells
 /// grow with the square, maps do not.
 const MOST_ON_GRAM: (usize, usize) = (4000, 50_000);
 
@@ -170,7 +170,7 @@ impl IskParams {
         })
     }
 
-    /// The number of centres, for a pool of so many instances.
+    /// The number of centres, for a pool of this many instances.
     fn centres(&self, pool: usize) -> Result<usize> {
         const AUTO: usize = 64;
         match self.psi {
@@ -326,11 +326,11 @@ impl Method for Isk {
                 _ => Partitions::draw(&bags, scope.train, t, &of_family, partition, ctx)?,
             };
             let partitions = Arc::new(partitions);
-            let wanted = |&r: &usize| Wanted {
+            let wanted = |&r: &usize| MapRequest {
                 map: CellMap { partitions: Arc::clone(&partitions), psi: psis[r], share: distinct[r].share },
                 learner: distinct[r].learner.unwrap_or(learner_for(&bags, ctx.memory)),
             };
-            let wanted: Vec<Wanted> = family.iter().map(wanted).collect();
+            let wanted: Vec<MapRequest> = family.iter().map(wanted).collect();
             let ready = represent(&bags, &partitions, &of_family, wanted, &part, ctx)?;
             for (r, ready) in family.into_iter().zip(ready) {
                 all[r] = Some(ready);
@@ -354,7 +354,7 @@ pub(crate) fn cell_map(point: &Point, state: &State) -> Result<CellMap> {
     Ok(MapModel::load(t, psi, share, partition, state)?.into_map())
 }
 
-struct Wanted {
+struct MapRequest {
     map: CellMap,
     learner: MapLearner,
 }
@@ -364,7 +364,7 @@ fn represent(
     bags: &Bags,
     partitions: &Arc<Partitions>,
     psis: &[usize],
-    wanted: Vec<Wanted>,
+    wanted: Vec<MapRequest>,
     part: &Range<usize>,
     ctx: &Ctx,
 ) -> Result<Vec<MappedBags>> {

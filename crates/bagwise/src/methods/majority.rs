@@ -91,7 +91,7 @@ impl Predictor for Constants {
         None
     }
 
-    fn answer(&self, bags: &Bags, _: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, _: &Ctx) -> Result<Outputs> {
         let scores = Mat::new(bags.len(), self.0.len(), self.0.repeat(bags.len()));
         Ok(Outputs { scores, nearest: vec![None; bags.len()] })
     }

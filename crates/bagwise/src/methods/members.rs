@@ -39,7 +39,7 @@ pub(super) fn scale_of(method: &dyn Method) -> Scale {
     default_grid(method, false).map_or(method.info().scale, |grid| method.scale(&grid.points))
 }
 
-/// Why a member would be spoiled by a scaling, if it would.
+/// An error if a member does not allow a scaling.
 pub(super) fn refuses(method: &dyn Method, scale: Scale) -> Option<Error> {
     let grid = default_grid(method, false).ok()?;
     method.refuses(&grid.points, scale)
@@ -282,13 +282,13 @@ impl Predictor for CombinedModel {
         plain.flat_map(|m| &m.models).find_map(|p| p.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let mut scores = Mat::new(bags.len(), self.outputs(), self.biases.repeat(bags.len()));
         for (m, member) in self.members.iter().enumerate() {
             let own = member.bags(bags, ctx)?;
             let mut first = 0;
             for model in &member.models {
-                let found = model.answer(&own, ctx)?.scores;
+                let found = model.predict(&own, ctx)?.scores;
                 for b in 0..bags.len() {
                     for j in 0..found.cols() {
                         let (k, sum) = (first + j, scores.get(b, first + j));
@@ -374,7 +374,7 @@ impl Predictor for CombinedModel {
 mod tests {
     use super::*;
 
-    /// A model of two members that have one rule each, on bags of so many columns.
+    /// A model of two members that have one rule each, on bags of this many columns.
     fn combined(widths: [usize; 2]) -> Result<CombinedModel> {
         let mut state = State::default();
         state.put_mat("weights", &Mat::new(1, 2, vec![0.5, 0.5]));

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::families::stumps::{BoostedColumns, Criterion, SortedColumns};
 use crate::method::{
-    CutRule, Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope,
+    Capability, CutRule, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope,
     SolvedFit, State, Training,
 };
 use crate::multiclass::Scheme;
@@ -43,7 +43,7 @@ static INFO: Info = Info {
     regression: false,
     scale: Scale::None,
     complexity: 14,
-    offers: &[Offer::Rules],
+    capabilities: &[Capability::Rules],
     scheme: Scheme::OneVsRest,
     params: PARAMS,
     ..Info::USUAL
@@ -315,7 +315,7 @@ impl Predictor for RuleLists {
         Some(self.width)
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let scores = self.parts(bags, ctx)?.into_iter().flatten().map(|parts| parts.iter().sum()).collect();
         let scores = Mat::new(bags.len(), self.outputs.len(), scores);
         Ok(Outputs { scores, nearest: vec![None; bags.len()] })

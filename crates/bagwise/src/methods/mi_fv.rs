@@ -15,7 +15,7 @@ use crate::families::codebook::{
 use crate::families::embedding::Embedded;
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::svm;
-use crate::method::{Info, Offer};
+use crate::method::{Capability, Info};
 use crate::params::{ParamSpec, Point};
 use bagwise_core::Result;
 
@@ -40,7 +40,7 @@ static INFO: Info = Info {
     reference: "Wei, Wu, Zhou: Scalable algorithms for multi-instance learning, IEEE TNNLS 28, 2017",
     family: "embedding + SVM",
     complexity: 25,
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

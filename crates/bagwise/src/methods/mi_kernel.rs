@@ -13,7 +13,7 @@ use crate::families::kernel_svm::KernelSvm;
 use crate::families::set_kernel::{Norm, SetKernel, WeightedSet, Weights};
 use crate::families::svm;
 use crate::families::width::WIDTH;
-use crate::method::{Info, Offer};
+use crate::method::{Capability, Info};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Result};
 
@@ -34,7 +34,7 @@ static INFO: Info = Info {
     reference: "Gaertner, Flach, Kowalczyk, Smola: Multi-instance kernels, ICML 2002",
     family: "set kernel + SVM",
     complexity: 20,
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

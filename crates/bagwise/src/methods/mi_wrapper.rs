@@ -287,7 +287,7 @@ impl Predictor for WrapperModel {
         Some(self.weights.cols())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let mut scores = Mat::zeros(bags.len(), self.biases.len());
         for b in 0..bags.len() {
             ctx.check()?;

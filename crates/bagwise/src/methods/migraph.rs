@@ -18,7 +18,7 @@ use crate::families::kernel_svm::KernelSvm;
 use crate::families::set_kernel::{Norm, SetKernel, WeightedSet, Weights};
 use crate::families::svm;
 use crate::families::width::WIDTH;
-use crate::method::{Info, Offer};
+use crate::method::{Capability, Info};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::cells::Distance;
@@ -41,7 +41,7 @@ static INFO: Info = Info {
     reference: "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009",
     family: "set kernel + SVM",
     complexity: 40,
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

@@ -23,13 +23,13 @@
 //! Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009.
 
 use crate::families::base_kernel::{BaseKernel, DEGREE, KERNEL};
-use crate::families::edges::{Drawing, EdgeGrams, EdgeKernel, KeptEdges};
+use crate::families::edges::{EdgeGrams, EdgeKernel, GraphBuilder, KeptEdges};
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::set_kernel::{Norm, SetKernel, WeightedSet, Weights};
 use crate::families::svm;
 use crate::families::width::{WIDTH, pass};
 use crate::graph::{Epsilon, Orient, Zero};
-use crate::method::{Info, MemoryEstimate, Offer, State};
+use crate::method::{Capability, Info, MemoryEstimate, State};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result};
 
@@ -51,7 +51,7 @@ static INFO: Info = Info {
     reference: "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009",
     family: "set kernel + SVM",
     complexity: 50,
-    offers: &[Offer::Kernel, Offer::Graphs],
+    capabilities: &[Capability::Kernel, Capability::Graphs],
     params: PARAMS,
     ..Info::USUAL
 };
@@ -106,7 +106,7 @@ static PARAMS: &[ParamSpec] = &[
 
 #[derive(Clone)]
 pub(crate) struct GraphParams {
-    drawing: Drawing,
+    builder: GraphBuilder,
     orient: Orient,
     /// That of the instances where it is not given.
     edge_width: Option<f64>,
@@ -123,7 +123,7 @@ impl SetKernel for ExplicitMiGraph {
         let zero = point.choice("zero", &[("limit", Zero::Limit), ("drop", Zero::Drop)])?;
         let orients = [("both", Orient::Both), ("canonical", Orient::Canonical), ("index", Orient::Index)];
         Ok(GraphParams {
-            drawing: Drawing { eps, zero },
+            builder: GraphBuilder { eps, zero },
             orient: point.choice("orient", &orients)?,
             // An infinite width tells equal edges from others, as the largest number does.
             edge_width: point.number_or_word("gamma_edge")?.map(|width| width.min(f64::MAX)),
@@ -172,7 +172,7 @@ impl SetKernel for ExplicitMiGraph {
         ctx: &Ctx,
     ) -> Result<Option<(EdgeGrams, Vec<Mat>)>> {
         let kernel = |(p, gamma): &(GraphParams, f64)| EdgeKernel {
-            drawing: p.drawing,
+            builder: p.builder,
             orient: p.orient,
             gamma: p.edge_width.unwrap_or(*gamma),
             tol: p.tol,
@@ -182,6 +182,6 @@ impl SetKernel for ExplicitMiGraph {
     }
 
     fn load_edges(&self, params: &GraphParams, bags: usize, state: &State) -> Result<Option<KeptEdges>> {
-        KeptEdges::load(params.drawing, params.orient, bags, state).map(Some)
+        KeptEdges::load(params.builder, params.orient, bags, state).map(Some)
     }
 }

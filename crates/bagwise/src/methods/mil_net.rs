@@ -26,7 +26,7 @@
 use std::sync::Arc;
 
 use crate::method::{
-    Explains, Explanation, Info, MemoryEstimate, Method, Offer, Outputs, Predictor, Prepared, Scope,
+    Capability, Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope,
     SolvedFit, State, Training,
 };
 use crate::multiclass::Scheme;
@@ -58,7 +58,7 @@ static INFO: Info = Info {
     explains: Explains::Either(
         "additive for pool=attention, gated, mean and max; witness for instance; none for lse",
     ),
-    offers: &[Offer::Attention],
+    capabilities: &[Capability::Attention],
     scheme: Scheme::OneVsRest,
     params: PARAMS,
     ..Info::USUAL
@@ -544,7 +544,7 @@ impl Predictor for NetModel {
         Some(self.shape.inputs)
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let list: Vec<usize> = (0..bags.len()).collect();
         let mut scores = Mat::zeros(bags.len(), self.outputs());
         for (k, &range) in self.ranges.iter().enumerate() {

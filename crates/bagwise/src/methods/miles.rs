@@ -17,7 +17,7 @@ use crate::families::embedding::{Embedded, Embedding};
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::svm;
 use crate::families::width::{WIDTH, Width};
-use crate::method::{Info, MemoryEstimate, Offer, Scope, State};
+use crate::method::{Capability, Info, MemoryEstimate, Scope, State};
 use crate::params::{Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Message, Result, Rng};
@@ -40,7 +40,7 @@ static INFO: Info = Info {
     reference: "Chen, Bi, Wang: MILES: Multiple-instance learning via embedded instance selection, IEEE PAMI 28, 2006",
     family: "embedding + SVM",
     complexity: 30,
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

@@ -18,7 +18,7 @@ use crate::families::embedding::{Embedded, Embedding};
 use crate::families::kernel_svm::{InstanceKernel, KernelSvm};
 use crate::families::svm;
 use crate::families::width::WIDTH;
-use crate::method::{Explains, Info, MemoryEstimate, Offer, Scope, State};
+use crate::method::{Capability, Explains, Info, MemoryEstimate, Scope, State};
 use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
@@ -44,7 +44,7 @@ static INFO: Info = Info {
     scale: Scale::ZScore,
     complexity: 25,
     explains: Explains::AdditiveFor(&[("summary", "meanmin"), ("direction", "to"), ("kernel", "linear")]),
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

@@ -8,7 +8,7 @@
 //!
 //! with `c_b = c L / X` and `c_u = c L / U` for L negative instances, X positive bags and U instances of these. Solved by
 //! the concave-convex procedure: with the witnesses and the sides of the unlabelled instances held fixed the problem is an
-//! SVM with a bound for every row; its outputs choose witnesses and sides anew, and the objective never rises. At the start a
+//! SVM with a bound for every row; its outputs choose new witnesses and sides, and the objective never rises. At the start a
 //! bag's witness is the mean of its instances in the space of the kernel (above 15,800 rows, where there is no Gram, the mean
 //! instance), and every unlabelled instance stands on both sides with half its bound. The search ends when nothing changes,
 //! or when the objective falls by less than 1e-9 of itself.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::families::map_svm::CellMap;
-use crate::method::{Method, Offer, State};
+use crate::method::{Capability, Method, State};
 use crate::params::{ParamSpec, Point};
 use bagwise_core::{Error, Result};
 
@@ -104,19 +104,20 @@ pub fn find(name: &str) -> Result<&'static dyn Method> {
 pub(crate) fn cell_map(method: &str, point: &Point, state: &State) -> Result<CellMap> {
     match find(method)?.info().name {
         name if name == isk::METHOD.info().name => isk::cell_map(point, state),
-        other => Err(lacks(other, Offer::FeatureMap)),
+        other => Err(lacks(other, Capability::FeatureMap)),
     }
 }
 
 /// The error where a method has not what others have, with the names of those.
-pub(crate) fn lacks(method: &str, offer: Offer) -> Error {
-    let able: Vec<&str> = METHODS.iter().map(|m| m.info()).filter(|i| i.has(offer)).map(|i| i.name).collect();
-    let one = if matches!(offer, Offer::Kernel | Offer::FeatureMap) { " one" } else { "" };
+pub(crate) fn lacks(method: &str, capability: Capability) -> Error {
+    let able: Vec<&str> =
+        METHODS.iter().map(|m| m.info()).filter(|i| i.has(capability)).map(|i| i.name).collect();
+    let one = if matches!(capability, Capability::Kernel | Capability::FeatureMap) { " one" } else { "" };
     let names = match able.split_last() {
         Some((last, before)) if !before.is_empty() => format!("{} and {last} have", before.join(", ")),
         _ => format!("{} has", able.concat()),
     };
-    Error::Invalid(format!("{method} has no {offer}; {names}{one}"))
+    Error::Invalid(format!("{method} has no {capability}; {names}{one}"))
 }
 
 /// A method as other programs see it: command line and Python give it as JSON.

@@ -262,7 +262,7 @@ impl Predictor for Balls {
         Some(self.width)
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let mut scores = Mat::zeros(bags.len(), self.outputs.len());
         for b in 0..bags.len() {
             ctx.check()?;

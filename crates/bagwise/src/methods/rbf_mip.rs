@@ -323,7 +323,7 @@ impl Predictor for NetworkModel {
         Some(self.kept.width())
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let distances = hausdorff_to(bags, &self.kept, &[self.rank], ctx)?.remove(0);
         let mut scores = Mat::zeros(bags.len(), self.outputs.len());
         for b in 0..bags.len() {

@@ -1,5 +1,5 @@
-//! Single-instance learning: every instance has the label of its bag, once and for all, and a bag is as positive as
-//! its most positive instance.
+//! Single-instance learning: every instance has the label of its bag, and the output of a bag is that of its most
+//! positive instance.
 //!
 //! The simplest method that works on instances, and the first round of `mi-svm`. If positive instances are rare, most
 //! labels in positive bags are wrong; yet it is often hard to beat, so it belongs in comparisons.

@@ -11,7 +11,7 @@ use crate::families::kernel_svm::{InstanceKernel, KernelSvm};
 use crate::families::set_kernel::shares;
 use crate::families::svm;
 use crate::families::width::WIDTH;
-use crate::method::{Explains, Info, MemoryEstimate, Offer};
+use crate::method::{Capability, Explains, Info, MemoryEstimate};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{BagRef, Bags, Ctx, Error, Mat, Result};
 
@@ -32,7 +32,7 @@ static INFO: Info = Info {
     family: "embedding + SVM",
     complexity: 10,
     explains: Explains::AdditiveFor(&[("embed", "mean"), ("kernel", "linear")]),
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

@@ -34,7 +34,7 @@ static INFO: Info = Info {
     about: "A linear SVM is trained on the outputs of several methods, its members. The outputs for training bags come from \
             members that were trained on other folds. Members use their default parameters and the scaling of the first member.",
     reference: "Wolpert: Stacked generalization, Neural Networks 5, 1992",
-    family: "methods over methods",
+    family: "ensemble of methods",
     complexity: 75,
     explains: Explains::Either("additive, if all members can explain their predictions"),
     scheme: Scheme::OneVsRest,
@@ -60,7 +60,7 @@ static PARAMS: &[ParamSpec] = &[
         "c",
         Kind::Number { above: 0.0 },
         "1",
-        "Cost of an error of the machine on top; smaller trusts the members more evenly.",
+        "Cost of an error of the SVM; a smaller value weights the members more equally.",
     )
     .grid("0.1,1,10")
     .solver(),
@@ -96,7 +96,7 @@ impl Method for Stacking {
         let of = |group: &Vec<usize>| -> Result<f64> {
             let point = &grid.points[group[0]];
             let folds = point.whole("folds")?.unwrap_or(1) as f64;
-            // What is learned from labels is learned anew in every fold.
+            // What is learned from labels is learned again in every fold.
             let one =
                 |m: &&dyn Method| if m.learns_labels() { folds } else { 1.0 } * members::work_of(*m, bags);
             Ok(named(point)?.iter().map(one).sum())

@@ -61,14 +61,14 @@ static PARAMS: &[ParamSpec] = &[
         "depth",
         Kind::Whole { least: 1, most: 30, words: &[] },
         "4",
-        "Depth of the tree: the number of comparisons on the way to a leaf at most.",
+        "Maximum depth of the tree: the number of comparisons from the root to a leaf.",
     )
     .grid("2,4,8"),
     ParamSpec::new(
         "leaf",
         Kind::Whole { least: 1, most: 1_000_000, words: &[] },
         "2",
-        "Number of instances in a leaf at least.",
+        "Minimum number of instances in a leaf.",
     ),
     ParamSpec { default: "1", grid: "0.1,1,10", ..svm::COST },
 ];

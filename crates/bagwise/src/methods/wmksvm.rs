@@ -15,7 +15,7 @@ use crate::families::kernel_svm::KernelSvm;
 use crate::families::set_kernel::{Norm, SetKernel, WeightedSet, Weights};
 use crate::families::svm;
 use crate::families::width::WIDTH;
-use crate::method::{Info, Offer};
+use crate::method::{Capability, Info};
 use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{BagRef, Bags, Ctx, Result};
 use bagwise_engine::within;
@@ -36,7 +36,7 @@ static INFO: Info = Info {
     reference: "Xu, Fan, Zheng: Multi-instance learning on inner structure of bags via weighted matrix kernel",
     family: "set kernel + SVM",
     complexity: 30,
-    offers: &[Offer::Kernel],
+    capabilities: &[Capability::Kernel],
     params: PARAMS,
     ..Info::USUAL
 };

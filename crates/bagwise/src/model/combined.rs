@@ -1,4 +1,4 @@
-//! What several machines say together: their explanations as one, and the probability of every class.
+//! Combines the outputs of several binary models: one explanation, and the probability of every class.
 
 use crate::method::Explanation;
 use crate::multiclass::BinaryTask;

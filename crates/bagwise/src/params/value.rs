@@ -213,7 +213,7 @@ pub(super) fn thinned(values: Vec<Value>, default: Option<&Value>, step: usize) 
     values.into_iter().enumerate().filter_map(kept).collect()
 }
 
-/// How far lists of so many values are thinned: every level takes every second value of the longest list that is left, of equals
+/// How far lists of this many values are thinned: every level takes every second value of the longest list that is left, of equals
 /// the first, until all have every fourth. Lists of fewer than three values stay as they are.
 pub(super) fn thinning(lengths: &[usize], level: u32) -> Vec<usize> {
     const MOST: usize = 4;

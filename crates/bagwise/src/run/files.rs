@@ -1,4 +1,4 @@
-//! The names of the files in the folder of a run. Whoever reads or protects such a folder takes them from here.
+//! The names of the files in the folder of a run, for all code that reads, writes or protects such a folder.
 
 /// Whose run it is: its fingerprint and settings.
 pub const OWNER: &str = "run.json";

@@ -18,7 +18,7 @@ pub use crate::shard::{Shard, shard_folders};
 pub(crate) use deadline::{Deadline, until};
 pub use outside::OutsidePrediction;
 pub use picture::{GramPicture, picture};
-pub use store::Keep;
+pub use store::RecordLocation;
 pub(crate) use store::{RecordStore, kept_plan};
 pub use verdict::{DifferenceRow, Verdict, ranked};
 
@@ -31,14 +31,14 @@ use serde::Serialize;
 use crate::calibrate::Calibration;
 use crate::fold::{Machines, ResolvedConfig, TrainingTask};
 use crate::fold::{TrainOptions, learn};
-use crate::method::{Ended, Rounds, SolvedFit, converged};
+use crate::method::{AlternationEnd, Rounds, SolvedFit, converged};
 use crate::model::Model;
 use crate::params::Point;
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{
     FitOutcome, FitStatus, Fold, FoldPlan, GroundTruth, Key, Metric, Pool, Protocol, ProtocolName,
-    RECORD_FORMAT, Reason, Record, Scored, Splits, Threshold,
+    RECORD_FORMAT, Reason, Record, ScoredBags, Splits, Threshold,
 };
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
@@ -54,7 +54,7 @@ pub struct Candidate {
 pub struct RunPlan {
     /// How methods are judged.
     pub protocol: Protocol,
-    /// What inner folds select by.
+    /// The metric by which inner folds select.
     pub metric: Metric,
     /// How the threshold is chosen.
     pub threshold: Option<Threshold>,
@@ -66,7 +66,7 @@ pub struct RunPlan {
     pub precision: Precision,
     /// The run's seed.
     pub seed: u64,
-    /// How often the folds are drawn again.
+    /// The number of repeats, each with new random folds.
     pub repeats: usize,
     /// Whether bags get probabilities also where nothing is chosen by inner folds, which are then trained for them alone.
     pub probabilities: bool,
@@ -513,7 +513,7 @@ impl<'a> Run<'a> {
 /// What is recorded of a fit.
 struct FoldResult {
     parameters: BTreeMap<String, serde_json::Value>,
-    scored: Scored,
+    scored: ScoredBags,
     reasons: Vec<Reason>,
     inner: Option<f64>,
     threshold: Option<f64>,
@@ -525,7 +525,7 @@ impl Default for FoldResult {
     fn default() -> FoldResult {
         FoldResult {
             parameters: BTreeMap::new(),
-            scored: Scored::default(),
+            scored: ScoredBags::default(),
             reasons: Vec::new(),
             inner: None,
             threshold: None,
@@ -555,7 +555,7 @@ impl FoldResult {
         let probabilities = (classes && calibration.is_fitted())
             .then(|| calibration.probabilities(outputs, &learner.tasks, learner.classes(), ctx))
             .transpose()?;
-        let scored = Scored {
+        let scored = ScoredBags {
             bags: bags.to_vec(),
             labels: classes.then(|| learner.labels(outputs, threshold)),
             scores: learner.scores(outputs).into_data(),
@@ -614,10 +614,10 @@ fn outcome(machines: &Machines) -> FitOutcome {
     let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
     let outcomes: Vec<bagwise_svm::SolveOutcome> = fits.iter().filter_map(|f| f.outcome).collect();
     let rounds: Vec<&Rounds> = fits.iter().filter_map(|f| f.rounds.as_ref()).collect();
-    let limit = rounds.iter().any(|r| r.ended == Ended::Limit) || !outcomes.iter().all(converged);
+    let limit = rounds.iter().any(|r| r.ended == AlternationEnd::Limit) || !outcomes.iter().all(converged);
     let status = match () {
         _ if limit => FitStatus::IterationLimit,
-        _ if rounds.iter().any(|r| matches!(r.ended, Ended::Cycle(_))) => FitStatus::Cycle,
+        _ if rounds.iter().any(|r| matches!(r.ended, AlternationEnd::Cycle(_))) => FitStatus::Cycle,
         _ => FitStatus::Converged,
     };
     let longest = rounds.iter().map(|r| r.changed.len()).max().unwrap_or(0);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use bagwise_core::{Error, Message, Result, Setting};
-use bagwise_judge::{Key, Record, Scored, Truth};
+use bagwise_judge::{Key, Record, ScoredBags, Truth};
 
 use super::{FoldResult, Run};
 
@@ -134,7 +134,7 @@ impl Run<'_> {
     }
 
     /// What was said of the bags of a fold, as a record keeps it.
-    fn scored(&self, name: &str, bags: &[usize], rows: &[&OutsidePrediction]) -> Result<Scored> {
+    fn scored(&self, name: &str, bags: &[usize], rows: &[&OutsidePrediction]) -> Result<ScoredBags> {
         let lacks = |row: &OutsidePrediction, what: &str| {
             Error::refused(
                 format!("{name}: bag '{}' has no {what}", row.bag),
@@ -147,7 +147,7 @@ impl Run<'_> {
                 row.scores.first().copied().or(told).ok_or_else(|| lacks(row, "predicted value"))
             };
             let scores = rows.iter().map(value).collect::<Result<_>>()?;
-            return Ok(Scored { bags: bags.to_vec(), labels: None, scores, probabilities: None });
+            return Ok(ScoredBags { bags: bags.to_vec(), labels: None, scores, probabilities: None });
         };
         let width = |values: &[f64]| {
             values.is_empty()
@@ -195,7 +195,7 @@ impl Run<'_> {
             (true, false) => row.probabilities.clone(),
             (true, true) => (0..names.len() as u32).map(|c| f64::from(u8::from(c == *label))).collect(),
         };
-        Ok(Scored {
+        Ok(ScoredBags {
             bags: bags.to_vec(),
             scores: rows.iter().zip(&labels).flat_map(score).collect(),
             probabilities: probabilities.then(|| rows.iter().flat_map(|r| r.probabilities.clone()).collect()),

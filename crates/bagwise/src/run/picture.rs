@@ -55,7 +55,7 @@ pub fn picture(
     let ResolvedConfig { method, scale, impute, .. } = setup;
     let gram = match crate::gram::gram(method, point, scale, impute, &shown, None, target.as_ref(), ctx) {
         Ok(gram) => gram,
-        // No kernel, no picture: nothing to speak of.
+        // No kernel, no picture; this is not a failure.
         Err(Error::Invalid(_)) => return Ok(None),
         Err(e) => return Err(e),
     };

@@ -1,4 +1,4 @@
-//! The settings of a run, one by one, as `run.json` keeps them: whoever starts another run in the same folder learns which
+//! The settings of a run, as `run.json` stores them. If another run is started in the same folder, the error can say which
 //! setting differs, and not only that the fingerprints do.
 
 use std::collections::BTreeMap;

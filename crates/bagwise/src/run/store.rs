@@ -27,7 +27,7 @@ use crate::shard::{Shard, shard_folders};
 
 /// Where a run keeps its records.
 #[derive(Clone, Debug, Default)]
-pub enum Keep {
+pub enum RecordLocation {
     /// In the user's cache until the run is done.
     #[default]
     Cache,
@@ -41,7 +41,7 @@ pub enum Keep {
 
 /// Whose run a folder holds.
 #[derive(Serialize, Deserialize)]
-struct Owner {
+struct RunIdentity {
     run: String,
     version: String,
     /// Its settings by name, so that another run can say what differs.
@@ -60,14 +60,14 @@ pub(crate) struct RecordStore {
 
 impl RecordStore {
     /// Opens what there is of the run, or begins. A run takes over what its shards have done.
-    pub(crate) fn open(keep: &Keep, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
+    pub(crate) fn open(keep: &RecordLocation, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
         let folder = match keep {
-            Keep::Cache => return Ok(RecordStore::in_cache(run, plan)),
-            Keep::Nowhere => {
+            RecordLocation::Cache => return Ok(RecordStore::in_cache(run, plan)),
+            RecordLocation::Nowhere => {
                 return Ok(RecordStore { file: None, kept: Vec::new(), folder: None, cached: Vec::new() });
             }
-            Keep::Folder(folder) => folder.clone(),
-            Keep::FolderNamed(name) => free_or_own(name, &run.fingerprint, plan),
+            RecordLocation::Folder(folder) => folder.clone(),
+            RecordLocation::FolderNamed(name) => free_or_own(name, &run.fingerprint, plan),
         };
         let mut store = RecordStore::in_folder(folder.clone(), run, plan)?;
         store.adopt(&folder, run)?;
@@ -76,12 +76,12 @@ impl RecordStore {
 
     /// Opens what there is of a shard, or begins. Shards may start at the same moment, so none looks for a free name.
     pub(crate) fn open_shard(
-        keep: &Keep,
+        keep: &RecordLocation,
         shard: Shard,
         run: &Run<'_>,
         plan: &TimePlan,
     ) -> Result<RecordStore> {
-        let (Keep::Folder(folder) | Keep::FolderNamed(folder)) = keep else {
+        let (RecordLocation::Folder(folder) | RecordLocation::FolderNamed(folder)) = keep else {
             return Err(Error::Invalid("a shard needs a folder for its records; name one".into()));
         };
         check_ours(folder)?;
@@ -121,7 +121,7 @@ impl RecordStore {
         let other = owner(&folder).filter(|owner| owner.run != run.fingerprint);
         let extended = other.as_ref().is_some_and(|other| extends(&folder, other, &settings, plan));
         if let Some(other) = other.as_ref().filter(|_| extended) {
-            // The plan first: whoever is stopped from here on repeats it.
+            // The plan first, so that a run that is stopped from here on repeats it.
             save_whole(&folder.join(PLAN), &json(plan)?)?;
             take_over(&folder.join(RECORDS), &other.run, run)?;
         } else if let Some(other) = other {
@@ -136,7 +136,7 @@ impl RecordStore {
             ));
         }
         let file = open_records(&folder.join(RECORDS), run)?;
-        let owner = Owner {
+        let owner = RunIdentity {
             run: run.fingerprint.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             settings: settings.into_iter().collect(),
@@ -220,13 +220,13 @@ impl RecordStore {
 }
 
 /// The plan that an unfinished or finished run with the same request left where this one is to be kept.
-pub(crate) fn kept_plan(keep: &Keep, request: &str) -> Option<TimePlan> {
+pub(crate) fn kept_plan(keep: &RecordLocation, request: &str) -> Option<TimePlan> {
     let of = |path: &Path| TimePlan::read(path).ok().filter(|plan| plan.request == request);
     match keep {
-        Keep::Cache => of(&cached_plan(request)?),
-        Keep::Nowhere => None,
-        Keep::Folder(folder) => of(&folder.join(PLAN)),
-        Keep::FolderNamed(name) => {
+        RecordLocation::Cache => of(&cached_plan(request)?),
+        RecordLocation::Nowhere => None,
+        RecordLocation::Folder(folder) => of(&folder.join(PLAN)),
+        RecordLocation::FolderNamed(name) => {
             let folders = (1..).map(|n| numbered(name, n)).take_while(|folder| folder.exists());
             folders.into_iter().find_map(|folder| of(&folder.join(PLAN)))
         }
@@ -234,7 +234,7 @@ pub(crate) fn kept_plan(keep: &Keep, request: &str) -> Option<TimePlan> {
 }
 
 /// Whether a run is that of a folder with more methods, because its budget is longer: everything else is as it was.
-fn extends(folder: &Path, old: &Owner, settings: &[(String, String)], plan: &TimePlan) -> bool {
+fn extends(folder: &Path, old: &RunIdentity, settings: &[(String, String)], plan: &TimePlan) -> bool {
     let new: BTreeMap<&str, &str> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let same = |(name, value): (&String, &String)| {
         name == METHODS || new.get(name.as_str()).is_some_and(|new| new == value)
@@ -331,7 +331,7 @@ fn numbered(name: &Path, n: usize) -> PathBuf {
 }
 
 /// Whose run a folder holds.
-fn owner(folder: &Path) -> Option<Owner> {
+fn owner(folder: &Path) -> Option<RunIdentity> {
     let bytes = read_bounded(&folder.join(OWNER), "the settings of a run", 1_000_000).ok()?;
     serde_json::from_slice(&bytes).ok()
 }

@@ -8,7 +8,7 @@ use bagwise::Precision;
 use bagwise::Rng;
 use bagwise::fold::{ResolvedConfig, TrainingTask};
 use bagwise::judge::{Metric, Protocol, ProtocolName, Record, Threshold};
-use bagwise::method::{Explains, Explanation, Method, Offer, Tensor};
+use bagwise::method::{Capability, Explains, Explanation, Method, Tensor};
 use bagwise::methods::{self, METHODS};
 use bagwise::model::{Model, pack, unpack};
 use bagwise::multiclass::Scheme;
@@ -185,16 +185,16 @@ fn a_method_has_what_it_says_and_nothing_else() {
         let grams =
             bagwise::gram(*method, &setup.grid.points[0], info.scale, false, &data.bags, None, None, &ctx);
         let found = [
-            (Offer::Kernel, grams.is_ok()),
-            (Offer::FeatureMap, model.map(&data.bags, &ctx).is_ok()),
-            (Offer::Graphs, model.graphs(&data.bags, &ctx).is_ok()),
-            (Offer::Concepts, model.concepts().is_ok()),
-            (Offer::Votes, model.votes(&data.bags, &ctx).is_ok()),
-            (Offer::Rules, model.rules().is_ok()),
-            (Offer::Attention, model.attention(&data.bags, &ctx).is_ok()),
+            (Capability::Kernel, grams.is_ok()),
+            (Capability::FeatureMap, model.map(&data.bags, &ctx).is_ok()),
+            (Capability::Graphs, model.graphs(&data.bags, &ctx).is_ok()),
+            (Capability::Concepts, model.concepts().is_ok()),
+            (Capability::Votes, model.votes(&data.bags, &ctx).is_ok()),
+            (Capability::Rules, model.rules().is_ok()),
+            (Capability::Attention, model.attention(&data.bags, &ctx).is_ok()),
         ];
-        for (offer, found) in found {
-            assert_eq!(info.has(offer), found, "{}: {offer}", info.name);
+        for (capability, found) in found {
+            assert_eq!(info.has(capability), found, "{}: {capability}", info.name);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What users conclude from a table: values that do not depend on how folds are pooled, on the last bit of a sum, or on a
 //! seed that has no business there.
 
-use bagwise::judge::{GroundTruth, Metric, Record, Scored, Truth, summarise};
+use bagwise::judge::{GroundTruth, Metric, Record, ScoredBags, Truth, summarise};
 use bagwise::{Bags, Dataset, Instances, Mat, Rng, Target};
 
 use crate::records::record;
@@ -44,7 +44,7 @@ fn the_majority_is_the_majority_whatever_classes_weigh() {
 pub(crate) fn repeats(method: &str, bags: usize, right: &[usize]) -> Vec<Record> {
     let one = |(repeat, &right): (usize, &usize)| {
         let mut r = record(method, repeat, 0, None);
-        r.scored = Scored {
+        r.scored = ScoredBags {
             bags: (0..bags).collect(),
             labels: Some((0..bags).map(|b| u32::from((b % 2 == 1) == (b < right))).collect()),
             scores: vec![0.0; bags],
@@ -84,7 +84,7 @@ fn equal_counts_have_equal_means_to_the_last_bit() {
 fn one_bag(fold: usize, bag: usize) -> Record {
     let mut r = record("a", 0, fold, None);
     r.scored =
-        Scored { bags: vec![bag], labels: Some(vec![0]), scores: vec![bag as f64], probabilities: None };
+        ScoredBags { bags: vec![bag], labels: Some(vec![0]), scores: vec![bag as f64], probabilities: None };
     r
 }
 
@@ -102,7 +102,7 @@ fn folds_of_one_class_add_nothing_to_metrics_that_compare_bags() {
 fn an_auc_has_an_interval_although_a_fold_has_one_class() {
     let fold = |fold: usize, bags: [usize; 4], scores: [f64; 4]| {
         let mut r = record("a", 0, fold, None);
-        r.scored = Scored {
+        r.scored = ScoredBags {
             bags: bags.to_vec(),
             labels: Some(vec![0; 4]),
             scores: scores.to_vec(),

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bagwise::judge::{
-    FitOutcome, FitStatus, Key, RECORD_FORMAT, Reason, Record, RecordFile, Scored, read_records,
+    FitOutcome, FitStatus, Key, RECORD_FORMAT, Reason, Record, RecordFile, ScoredBags, read_records,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -20,7 +20,12 @@ pub(crate) fn record(method: &str, repeat: usize, fold: usize, inner: Option<usi
         seed: 0,
         parameters: BTreeMap::from([("gamma".into(), json!(0.1)), ("c".into(), json!(100))]),
         trained: 9,
-        scored: Scored { bags: vec![3], labels: Some(vec![1]), scores: vec![0.1 + 0.2], probabilities: None },
+        scored: ScoredBags {
+            bags: vec![3],
+            labels: Some(vec![1]),
+            scores: vec![0.1 + 0.2],
+            probabilities: None,
+        },
         reasons: vec![Reason { parts: vec![(4, 0.5), (0, -0.25)], bias: Some(0.1), ..Reason::default() }],
         metrics: BTreeMap::from([("accuracy".into(), Some(1.0)), ("roc_auc".into(), None)]),
         inner: Some(0.5),
@@ -228,7 +233,7 @@ proptest! {
     ) {
         let folder = Folder::new();
         let mut r = record(&name, 3, 4, Some(5));
-        r.scored = Scored {
+        r.scored = ScoredBags {
             bags: (0..scores.len()).collect(), labels: None, probabilities: Some(scores.clone()), scores,
         };
         let reason = |v: &f64| Reason { machine: Some((2, None)), bias: None, parts: vec![(7, *v)], rest: (3, *v) };

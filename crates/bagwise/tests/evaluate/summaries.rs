@@ -1,7 +1,7 @@
 //! From records to tables, on small cases worked by hand.
 
 use bagwise::judge::{
-    FitStatus, GroundTruth, Influences, Interval, Metric, Record, Resampling, Scored, Standing, Truth,
+    FitStatus, GroundTruth, Influences, Interval, Metric, Record, Resampling, ScoredBags, Standing, Truth,
     bootstrap_method, corrected_interval, pooled, prediction_rows, summarise, write_predictions,
 };
 use bagwise::{Bags, Dataset, Groups, Instances, Mat, Target};
@@ -29,7 +29,7 @@ fn fit(
 ) -> Record {
     let mut r = record(method, repeat, fold, None);
     r.trained = 2;
-    r.scored = Scored {
+    r.scored = ScoredBags {
         bags: bags.to_vec(),
         labels: Some(labels.to_vec()),
         scores: scores.to_vec(),
@@ -85,7 +85,7 @@ fn the_table_pools_each_repeat_and_takes_the_interval_over_folds() {
 fn a_failed_fit_takes_its_repeat_out() {
     let mut all = records();
     all[1].outcome.status = FitStatus::Failed;
-    all[1].scored = Scored::default();
+    all[1].scored = ScoredBags::default();
     all[2].outcome.status = FitStatus::Cycle;
     let table = summarise(&all, &roster(false), &[Metric::Accuracy], 0.95).unwrap();
     assert_eq!((table[0].failed, table[0].limited), (1, 1));
@@ -103,7 +103,7 @@ fn a_failed_fit_takes_its_repeat_out() {
     assert_eq!(table[0].metrics[0].values, [None, Some(0.75)]);
     all = records();
     all[1].outcome.status = FitStatus::Failed;
-    all[1].scored = Scored::default();
+    all[1].scored = ScoredBags::default();
     assert_eq!(prediction_rows(&all, &roster(false)).unwrap().len(), 14);
 }
 
@@ -144,7 +144,8 @@ fn methods_are_compared_on_the_same_bags() {
     let none = compared(&all, &["a", "b"]).unwrap().against(0, true, 0.95, 0)[1].unwrap();
     assert_eq!((none.value, none.standing), (None, Standing::NoResult));
     let mut all = records();
-    all[6].scored = Scored { bags: vec![0], labels: Some(vec![1]), scores: vec![1.0], probabilities: None };
+    all[6].scored =
+        ScoredBags { bags: vec![0], labels: Some(vec![1]), scores: vec![1.0], probabilities: None };
     let message = compared(&all, &["a", "b"]).unwrap_err().to_string();
     assert!(message.contains("a and b were tested on different bags in repeat 1"), "{message}");
     let message = compared(&all, &["aa"]).unwrap_err().to_string();
@@ -252,7 +253,7 @@ fn a_roster_knows_the_positive_class() {
 
 #[test]
 fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
-    use bagwise::judge::{most_chosen, often_on_edge};
+    use bagwise::judge::{most_chosen, often_at_grid_end};
     let mut all: Vec<Record> = (0..6).map(|fold| record("a", 0, fold, None)).collect();
     for (r, c) in all.iter_mut().zip([9, 1, 5, 5, 1, 7]) {
         r.parameters = [("c".to_string(), c.into())].into();
@@ -261,10 +262,10 @@ fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
     // 1 and 5 are chosen twice each, 1 first. Where the last fit failed there are three of five at an end.
     let (most, times) = most_chosen(&all).unwrap();
     assert_eq!((&most.parameters["c"], times), (&1.into(), 2));
-    assert!(often_on_edge(&all).is_empty(), "three of six is not most");
+    assert!(often_at_grid_end(&all).is_empty(), "three of six is not most");
     all[5].outcome.status = FitStatus::Failed;
     all[5].parameters.clear();
-    let often: Vec<String> = often_on_edge(&all).iter().map(ToString::to_string).collect();
+    let often: Vec<String> = often_at_grid_end(&all).iter().map(ToString::to_string).collect();
     assert_eq!(often, ["c (in 3 of 5 fits)"]);
     all.iter_mut().for_each(|r| r.outcome.status = FitStatus::Failed);
     assert!(most_chosen(&all).is_none());
@@ -273,17 +274,17 @@ fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
 #[test]
 fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
     let two = roster(false);
-    let mut scored = Scored {
+    let mut scored = ScoredBags {
         bags: vec![3, 0],
         labels: Some(vec![0, 0]),
         scores: vec![-2.0, -0.5],
         probabilities: Some(vec![0.9, 0.1, 0.6, 0.4]),
     };
-    let answer = two.answer(&scored, 1);
+    let answer = two.prediction(&scored, 1);
     assert_eq!((answer.label, answer.score, answer.probability), (Some(0), -0.5, Some(0.4)));
     assert!((two.sureness(0, &answer) - 0.1).abs() < 1e-15);
     scored.probabilities = None;
-    assert_eq!(two.sureness(3, &two.answer(&scored, 0)), 2.0);
+    assert_eq!(two.sureness(3, &two.prediction(&scored, 0)), 2.0);
     // Three classes: score and probability of the class that was said.
     let names = ["x", "y", "z"].map(String::from).to_vec();
     let three = GroundTruth {
@@ -291,19 +292,19 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
         positive: None,
         ..roster(false)
     };
-    let scored = Scored {
+    let scored = ScoredBags {
         bags: vec![1],
         labels: Some(vec![2]),
         scores: vec![0.0, 1.0, 2.0],
         probabilities: Some(vec![0.1, 0.2, 0.7]),
     };
-    let answer = three.answer(&scored, 0);
+    let answer = three.prediction(&scored, 0);
     assert_eq!((answer.score, answer.probability, three.sureness(1, &answer)), (2.0, Some(0.7), 0.7));
     // Numbers: the distance from the truth.
     let real =
         GroundTruth { truth: Truth::Values(vec![1.0, 2.0, 3.0, 4.0]), positive: None, ..roster(false) };
-    let scored = Scored { bags: vec![2], labels: None, scores: vec![4.5], probabilities: None };
-    assert_eq!(real.sureness(2, &real.answer(&scored, 0)), 1.5);
+    let scored = ScoredBags { bags: vec![2], labels: None, scores: vec![4.5], probabilities: None };
+    assert_eq!(real.sureness(2, &real.prediction(&scored, 0)), 1.5);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn no_message_of_the_library_names_an_option_of_the_command_line() {
         }
     }
     assert!(literals > 1000, "only {literals} literals: the test does not see them");
-    let why = "name a Setting in a Message instead, which each door words";
+    let why = "name a Setting in a Message instead, which each front end words";
     assert!(found.is_empty(), "{} messages; {why}:\n{}", found.len(), found.join("\n"));
 }
 

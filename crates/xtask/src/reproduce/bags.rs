@@ -1,4 +1,4 @@
-//! Bags as a table of text, to be divided or labelled anew between two calls of the command line.
+//! Bags as a table of text, to be divided or labelled again between two calls of the command line.
 
 use std::path::Path;
 

@@ -53,10 +53,10 @@ pub(crate) const COST: ParamSpec = ParamSpec {
     ..crate::families::svm::COST
 };
 
-/// The largest Gram of all rows: 15,800 of them. Beyond, computing entries anew is cheaper than the memory.
+/// The largest Gram of all rows: 15,800 of them. Beyond, computing entries again is cheaper than the memory.
 const GRAM_BYTES: u64 = 2_000_000_000;
 
-/// Up to so many rows a linear machine is found on inner products (128 MB), which take less time than a few passes of
+/// Up to this many rows a linear machine is found on inner products (128 MB), which take less time than a few passes of
 /// coordinate descent over as many rows.
 const LINEAR_GRAM: usize = 4000;
 
@@ -103,14 +103,14 @@ impl From<Machine> for Solved {
 }
 
 /// The machine of the round before.
-pub(crate) struct Last<'a> {
+pub(crate) struct PreviousRound<'a> {
     pub(crate) rows: &'a [TrainingRow],
     pub(crate) solved: &'a Solved,
     /// By instance, without the bias; not a number where it is not known.
     pub(crate) outputs: &'a [f64],
 }
 
-impl Last<'_> {
+impl PreviousRound<'_> {
     /// The coefficients of rows by their places; 0 for a row that is new there or has changed sides.
     fn inherited(&self, rows: &[TrainingRow]) -> Vec<f64> {
         let by_place: HashMap<usize, f64> =
@@ -152,7 +152,7 @@ impl Last<'_> {
                 break;
             }
         }
-        // What rounding leaves can be all there is, where one side has nothing to give up: then begin anew.
+        // If one side has nothing to give up, only rounding errors may be left: then start again.
         let size: f64 = coefficients.iter().map(|b| b.abs()).sum();
         if coefficients.iter().sum::<f64>().abs() > 1e-10 * size {
             return Ok(None);
@@ -249,7 +249,7 @@ impl Kernel {
         }
     }
 
-    /// Whether the mean of a bag is the mean of its kernel rows, if that was asked for.
+    /// Whether the mean of a bag is the mean of its kernel rows, if requested.
     pub(crate) fn has_averages(&self) -> bool {
         matches!(self, Kernel::Gram { .. })
     }
@@ -265,7 +265,7 @@ impl Kernel {
         stock: &Instances,
         rows: &[TrainingRow],
         bounds: &[f64],
-        last: Option<&Last<'_>>,
+        last: Option<&PreviousRound<'_>>,
         effort: Effort,
         ctx: &Ctx,
     ) -> Result<Solved> {

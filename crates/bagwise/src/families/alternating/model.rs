@@ -3,7 +3,7 @@
 
 use crate::families::alternating::AlternationFit;
 use crate::families::alternating::kernel::{Kernel, weighted};
-use crate::method::{Ended, Explanation, Outputs, Predictor, Representative, State, TracedRound};
+use crate::method::{AlternationEnd, Explanation, Outputs, Predictor, Representative, State, TracedRound};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Result};
 
@@ -95,12 +95,12 @@ pub(super) fn load(linear: bool, state: &State, zero_is_positive: bool) -> Resul
 }
 
 /// How a search ended as a number of a saved model: 0 for rounds before the last.
-fn end_code(ended: Option<Ended>) -> usize {
+fn end_code(ended: Option<AlternationEnd>) -> usize {
     match ended {
         None => 0,
-        Some(Ended::Converged) => 1,
-        Some(Ended::Limit) => 2,
-        Some(Ended::Cycle(length)) => length.saturating_add(2),
+        Some(AlternationEnd::Converged) => 1,
+        Some(AlternationEnd::Limit) => 2,
+        Some(AlternationEnd::Cycle(length)) => length.saturating_add(2),
     }
 }
 
@@ -116,9 +116,9 @@ fn load_trace(state: &State, outputs: usize) -> Result<Vec<TracedRound>> {
     }
     let end = |code: usize| match code {
         0 => None,
-        1 => Some(Ended::Converged),
-        2 => Some(Ended::Limit),
-        more => Some(Ended::Cycle(more - 2)),
+        1 => Some(AlternationEnd::Converged),
+        2 => Some(AlternationEnd::Limit),
+        more => Some(AlternationEnd::Cycle(more - 2)),
     };
     let round = |k: usize| TracedRound {
         output: output[k],
@@ -205,7 +205,7 @@ impl Predictor for AlternatingModel {
         })
     }
 
-    fn answer(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
+    fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
         let all = self.instance_outputs(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.biases.len());
         for b in 0..bags.len() {

@@ -1,8 +1,8 @@
-//! What models of some methods have besides predictions: attention, graphs, representatives, maps, concepts, votes, rules.
+//! What some models provide besides predictions: attention, graphs, representatives, maps, concepts, votes, rules.
 
 use super::Model;
 use crate::graph::Graph;
-use crate::method::{CutRule, Offer, Representative, TracedRound, VotingBag, WeightedConcept};
+use crate::method::{Capability, CutRule, Representative, TracedRound, VotingBag, WeightedConcept};
 use crate::methods;
 use bagwise_core::{Bags, Csr, Ctx, Error, Result};
 
@@ -15,7 +15,7 @@ impl Model {
             let ready = ready?;
             let mut chunk: Vec<Vec<Vec<f64>>> = vec![Vec::new(); ready.len()];
             for model in &self.models {
-                let found = model.attention(&ready, ctx)?.ok_or_else(|| self.lacks(Offer::Attention))?;
+                let found = model.attention(&ready, ctx)?.ok_or_else(|| self.lacks(Capability::Attention))?;
                 chunk.iter_mut().zip(found).for_each(|(bag, own)| bag.extend(own));
             }
             all.extend(chunk);
@@ -36,7 +36,7 @@ impl Model {
             let ready = ready?;
             // All machines see the same bags.
             let graphs = self.models.first().map(|model| model.graphs(&ready, ctx)).transpose()?.flatten();
-            all.extend(graphs.ok_or_else(|| self.lacks(Offer::Graphs))?);
+            all.extend(graphs.ok_or_else(|| self.lacks(Capability::Graphs))?);
         }
         Ok(all)
     }
@@ -76,20 +76,20 @@ impl Model {
             ctx.check()?;
             // All machines see the same map.
             let map = self.models.first().map(|model| model.map(&ready?, ctx)).transpose()?.flatten();
-            let map = map.ok_or_else(|| self.lacks(Offer::FeatureMap))?;
+            let map = map.ok_or_else(|| self.lacks(Capability::FeatureMap))?;
             let all = all.get_or_insert_with(|| Csr::empty(map.cols()));
             (0..map.rows()).for_each(|b| {
                 all.push_row(std::iter::zip(map.row(b).0, map.row(b).1).map(|(&c, &v)| (c, v)))
             });
         }
-        all.ok_or_else(|| self.lacks(Offer::FeatureMap))
+        all.ok_or_else(|| self.lacks(Capability::FeatureMap))
     }
 
     /// For each machine the concepts it is made of; an error if its method has none.
     pub fn concepts(&self) -> Result<Vec<Vec<WeightedConcept>>> {
         let mut all = Vec::new();
         for model in &self.models {
-            all.extend(model.concepts().ok_or_else(|| self.lacks(Offer::Concepts))?);
+            all.extend(model.concepts().ok_or_else(|| self.lacks(Capability::Concepts))?);
         }
         Ok(all)
     }
@@ -102,7 +102,7 @@ impl Model {
             let ready = ready?;
             // Nothing is learned from labels before bags vote, so that one model has all machines.
             let votes = self.models.first().map(|model| model.votes(&ready, ctx)).transpose()?.flatten();
-            all.extend(votes.ok_or_else(|| self.lacks(Offer::Votes))?);
+            all.extend(votes.ok_or_else(|| self.lacks(Capability::Votes))?);
         }
         Ok(all)
     }
@@ -111,12 +111,12 @@ impl Model {
     pub fn rules(&self) -> Result<Vec<Vec<CutRule>>> {
         let mut all = Vec::new();
         for model in &self.models {
-            all.extend(model.rules().ok_or_else(|| self.lacks(Offer::Rules))?);
+            all.extend(model.rules().ok_or_else(|| self.lacks(Capability::Rules))?);
         }
         Ok(all)
     }
 
-    fn lacks(&self, offer: Offer) -> Error {
-        methods::lacks(&self.header.method, offer)
+    fn lacks(&self, capability: Capability) -> Error {
+        methods::lacks(&self.header.method, capability)
     }
 }

@@ -1,4 +1,4 @@
-"""The door to Rust: other threads run, Ctrl-C stops it, errors and warnings have their kinds."""
+"""Computations in Rust: other threads run, Ctrl-C stops them, errors and warnings have their types."""
 
 from __future__ import annotations
 

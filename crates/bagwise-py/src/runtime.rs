@@ -1,7 +1,7 @@
-//! The one door to computations. Work runs on threads of ours while the calling Python thread waits without the
-//! interpreter's lock, so that other Python threads go on; every few milliseconds it asks whether a signal (Ctrl-C)
-//! has come. If so the work is asked to stop, and left behind if it does not within [`GRACE`]: it owns what it works on
-//! and ends by itself. Every error becomes one kind of exception; a panic is our mistake and says so.
+//! Runs every computation that Python starts. The work runs on our own threads. The calling Python thread waits without the
+//! interpreter's lock, so other Python threads keep running, and checks for signals (Ctrl-C) every few milliseconds. On a signal,
+//! the work is asked to stop. If it does not stop within [`GRACE`], the call returns and the work ends later by itself; it owns
+//! its data. Every error becomes an exception, and a panic an exception that calls it a bug in bagwise.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -15,13 +15,13 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeE
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// How often the waiting thread asks for signals: often enough for a person, seldom enough to cost nothing.
+/// How often the waiting thread checks for signals: often enough for a user, rarely enough to cost nothing.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How long work that was asked to stop is waited for.
+/// How long to wait for work that was asked to stop.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The surroundings of a computation, as Python gives them: a dictionary with these keys.
+/// The settings of a computation, which Python passes as a dictionary with these keys.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct RunConfig {
@@ -29,21 +29,21 @@ pub(crate) struct RunConfig {
     memory: u64,
     precision: String,
     threads: Option<usize>,
-    /// Called now and then with what is being done, the steps that are done, and all steps.
+    /// Called from time to time with the current task, the number of finished steps and the total.
     progress: Option<Py<PyAny>>,
 }
 
-/// The last that was heard of a computation, for the thread that may speak to Python.
+/// The latest progress of a computation, for the thread that may call Python.
 #[derive(Default)]
-struct Heard(Mutex<Option<(String, u64, u64)>>);
+struct LatestProgress(Mutex<Option<(String, u64, u64)>>);
 
-impl Heard {
+impl LatestProgress {
     fn take(&self) -> Option<(String, u64, u64)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-impl Progress for Heard {
+impl Progress for LatestProgress {
     fn step(&self, what: &str, done: u64, total: u64) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((what.into(), done, total));
     }
@@ -62,29 +62,29 @@ impl RunConfig {
     }
 }
 
-/// Runs work behind the door.
-pub(crate) fn enter<T: Send + 'static>(
+/// Runs work on our threads and returns its result to Python.
+pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
-    around: &RunConfig,
+    config: &RunConfig,
     work: impl FnOnce(&Ctx) -> bagwise::Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    let mut ctx = around.ctx()?;
-    let heard = Arc::new(Heard::default());
-    if around.progress.is_some() {
-        ctx.progress = Arc::clone(&heard) as Arc<dyn Progress>;
+    let mut ctx = config.ctx()?;
+    let latest = Arc::new(LatestProgress::default());
+    if config.progress.is_some() {
+        ctx.progress = Arc::clone(&latest) as Arc<dyn Progress>;
     }
-    let tell = |py: Python<'_>| match (&around.progress, heard.take()) {
+    let tell = |py: Python<'_>| match (&config.progress, latest.take()) {
         (Some(call), Some(step)) => call.call1(py, step).map(drop),
         _ => Ok(()),
     };
     let cancel = ctx.canceller();
     let (send, mut receive) = mpsc::sync_channel(1);
-    let pool = Pool::take(around.threads)?;
+    let pool = Pool::take(config.threads)?;
     let own = Arc::clone(&pool.threads);
     own.spawn(move || {
         let result = catch_unwind(AssertUnwindSafe(|| work(&ctx)));
         pool.give_back();
-        // Nobody listens any more if the work was left behind.
+        // Nobody receives the result if the call has already returned.
         let _ = send.send(result);
     });
     let mut stopping: Option<(PyErr, Instant)> = None;
@@ -124,7 +124,7 @@ fn panicked() -> PyErr {
     )
 }
 
-/// What Python calls a setting that a message names: an argument, with the value that would help or what stands for one.
+/// The Python argument for a setting that a message names, with a value that would help or a placeholder.
 pub(crate) fn argument(setting: &Setting) -> String {
     let column = |name: &Option<String>| name.as_ref().map_or("COLUMN".into(), |name| format!("{name:?}"));
     match setting {
@@ -176,7 +176,7 @@ fn keyword(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Every error as one kind of exception.
+/// The exception for an error.
 pub(crate) fn exception(error: Error) -> PyErr {
     let error = match error {
         Error::Param { method, name, problem } => Error::Param { method, name: keyword(&name), problem },
@@ -195,8 +195,8 @@ pub(crate) fn exception(error: Error) -> PyErr {
     }
 }
 
-/// Threads for one computation at a time: two computations at once have threads of their own each, so that neither
-/// waits inside the other. A forked process, in which its parent's threads do not exist, starts with new ones.
+/// Threads for one computation at a time. Two concurrent computations have separate threads, so that neither waits for the
+/// other. The threads of a parent process do not exist in a forked process, which starts new ones.
 struct Pool {
     process: u32,
     wanted: Option<usize>,
@@ -209,7 +209,7 @@ impl Pool {
     fn take(wanted: Option<usize>) -> PyResult<Pool> {
         let process = std::process::id();
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        // To drop the threads of a parent process would wait for them; they are gone.
+        // Dropping a pool waits for its threads, and those of a parent process no longer exist.
         while let Some(at) = idle.iter().position(|p| p.process != process) {
             std::mem::forget(idle.swap_remove(at));
         }
@@ -223,7 +223,7 @@ impl Pool {
     }
 
     fn give_back(self) {
-        /// More computations than this at once are rare; their threads are let go.
+        /// More concurrent computations than this are rare; their threads are dropped.
         const KEPT: usize = 4;
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < KEPT {
