@@ -8,13 +8,15 @@ use bagwise::io::files::read_bounded;
 use bagwise::io::{Column, ReadOptions};
 use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
 use bagwise::plan::{METHOD_TIME, NOMINAL_TIME};
-use bagwise::{Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, Shard, TimePlan, human_bytes};
+use bagwise::{
+    Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, Shard, Target, TimePlan, human_bytes,
+};
 use bagwise_report::Context;
 use clap::Args;
 
 use crate::args::Data;
 use crate::learning::Choosing;
-use crate::output::Object;
+use crate::output::{Object, quoted};
 use crate::reporting;
 use crate::session::{Outcome, Session};
 
@@ -191,6 +193,21 @@ pub(crate) fn run_shard(
     Ok(Outcome::FailedFits)
 }
 
+/// Says which of two classes counts as positive where nobody said it and the names do not: recall, F1 and methods that look for
+/// positive instances depend on it.
+pub(crate) fn say_positive(data: &Dataset, given: Option<&str>, session: &Session) {
+    const PLAIN: [&str; 9] = ["1", "1.0", "true", "yes", "y", "positive", "pos", "active", "+1"];
+    if let (None, Some(Target::Classes { names, .. })) = (given, &data.target)
+        && let [other, positive] = &names[..]
+        && !PLAIN.contains(&positive.to_lowercase().as_str())
+    {
+        session.say(&format!(
+            "positive class: {positive}, the last in sort order; use --positive {} if the instances that decide make a bag {other}",
+            quoted(other)
+        ));
+    }
+}
+
 /// Does what `go` does with the evaluation, which is one of `parts`, and shows how it goes.
 fn watched<T>(
     evaluate: Evaluate<'_>,
@@ -201,6 +218,7 @@ fn watched<T>(
 ) -> Result<T> {
     let data = evaluate.data();
     session.caution(&evaluate.cautions()?);
+    say_positive(data, evaluate.positive_class(), session);
     let size = format!(
         "{}: {} bags, {} instances x {} ({})",
         data.name,

@@ -183,3 +183,69 @@ fn data_of_an_experiment_are_named_as_seen_from_its_file() {
     let found = said(path, "run study/one.toml -o out --no-report");
     assert!(!found.contains("missing") && path.join("out").join("table.md").is_file(), "{found}");
 }
+
+#[test]
+fn random_labels_are_not_better_than_a_constant_by_f1() {
+    let folder = folder();
+    let path = folder.path();
+    write_noise(path);
+    for metric in ["f1", "recall", "pr_auc"] {
+        let line = format!(
+            "compare noise.csv --methods simple-mi --optimize {metric} --folds 4 -o {metric} --no-report"
+        );
+        let found = said(path, &line);
+        // The majority predicts no bag as positive, and would be beaten by anything that predicts some.
+        assert!(!found.contains("clearly better") && !found.contains("against majority"), "{found}");
+        let why = ["predicting the other class for every bag", "a random order has a higher value"];
+        assert!(found.contains("majority is best") || why.iter().any(|why| found.contains(why)), "{found}");
+    }
+}
+
+#[test]
+fn a_constant_that_wins_does_not_hide_a_good_ranking() {
+    let folder = folder();
+    let path = folder.path();
+    // One bag in ten is positive, and f tells most of them apart, but too weakly to be predicted.
+    write(path, "hidden.csv", "label,f", 60, |bag, i| {
+        let positive = bag % 10 == 0;
+        format!("{},{}", u8::from(positive), noise(bag, i) + if positive { 0.35 } else { 0.0 })
+    });
+    let found = said(path, "compare hidden.csv --methods simple-mi --folds 5 -p c=0.01 -o out --no-report");
+    assert!(found.contains("90% of the bags are of one class"), "{found}");
+    assert!(found.contains("By accuracy, no method is better than a constant prediction"), "{found}");
+    assert!(found.contains("But simple-mi ranks bags well (ROC AUC 1.000)"), "{found}");
+}
+
+#[test]
+fn the_positive_class_is_named_where_it_is_not_plain() {
+    let folder = folder();
+    let path = folder.path();
+    let label = |bag: usize| if bag % 2 == 0 { "MSI-H" } else { "MSS" };
+    write(path, "slides.csv", "msi,f", 40, |bag, i| format!("{},{}", label(bag), noise(bag, i)));
+    let named = "positive class: MSS, the last in sort order; use --positive MSI-H if the instances that decide make a bag MSI-H";
+    let compare = "compare slides.csv --label msi --methods simple-mi --folds 4 --no-report";
+    assert!(said(path, &format!("{compare} -o one")).contains(named));
+    assert!(said(path, "fit slides.csv --label msi --method simple-mi -o s.bagwise").contains(named));
+    assert!(!said(path, &format!("{compare} --positive MSI-H -o two")).contains("positive class:"));
+    write_noise(path);
+    assert!(
+        !said(path, "compare noise.csv --methods simple-mi --folds 4 -o n --no-report")
+            .contains("positive class:")
+    );
+}
+
+#[test]
+fn a_coordinate_called_y_is_not_proposed_as_the_label() {
+    let folder = folder();
+    let path = folder.path();
+    let mut table = "slide,x,y,msi,f\n".to_string();
+    for bag in 0..20 {
+        for i in 0..4 {
+            let msi = if bag % 2 == 0 { "high" } else { "low" };
+            writeln!(table, "S{bag},{},{},{msi},{}", 256 * (i % 2), 256 * (i / 2), noise(bag, i)).unwrap();
+        }
+    }
+    std::fs::write(path.join("slides.csv"), table).unwrap();
+    let found = said(path, "inspect slides.csv");
+    assert!(found.contains("--bag slide --label msi"), "{found}");
+}

@@ -105,7 +105,11 @@ fn look(table: &[(String, Vec<String>)], options: &ReadOptions) -> TableSketch {
     };
     let label = match &options.label {
         Some(named) => columns.iter().position(|c| c.name == named.to_string()),
-        None => (columns.iter().position(|c| columns::is_usual_for(&c.name, "label")))
+        // A column of that name may be a coordinate.
+        None => (columns.iter().enumerate())
+            .position(|(c, sketch)| {
+                columns::is_usual_for(&sketch.name, "label") && bag.is_none_or(|bag| same(c, bag))
+            })
             .or_else(|| inside.iter().copied().min_by_key(|&c| columns[c].different)),
     };
     let between = |c: &usize| {

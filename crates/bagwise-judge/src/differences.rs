@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::intervals::Interval;
+use super::intervals::{Interval, t_quantile};
 use super::metrics::Metric;
 use super::predictions::Predictions;
 use super::record::Record;
@@ -317,6 +317,10 @@ impl Influences {
         let clear = p * patterns <= most as f64;
         let (least, largest) = self.metric.range();
         let end = widening * flipped[most.min(flipped.len() - 1)];
+        // Where hardly any bag makes a difference, flips have little to flip, and an interval from them would be as short as those
+        // few are alike. It is at least as wide as that of Student's t.
+        let usual = widening * t_quantile(0.5 + level / 2.0, (self.units() - 1) as f64);
+        let end = if clear { end } else { end.max(usual) };
         let interval = pair.interval(&pair.shares(&self.shares), end, level);
         let better = if self.metric.info().larger { pair.value > 0.0 } else { pair.value < 0.0 };
         let standing = match (clear, better) {
@@ -547,6 +551,16 @@ mod tests {
             assert_eq!(found.p.unwrap() > 0.05, holds_zero, "{wrong}: {found:?}");
             assert!(i.low <= i.estimate && i.estimate <= i.high);
         }
+    }
+
+    #[test]
+    fn one_bag_that_differs_has_no_short_interval() {
+        // One bag of sixty: whichever sign it has, the statistic is 1, and flips say nothing of its spread.
+        let found = first(&[vec![true; 60], (0..60).map(|b| b != 7).collect()], None);
+        assert_eq!((found.p, found.standing), (Some(1.0), Standing::NoClearDifference));
+        // The usual interval of one success in sixty, twice its standard error of 1/60, and a tenth more.
+        let i = found.interval.unwrap();
+        assert!(i.low < -0.05 && i.high > 0.015, "{i:?}");
     }
 
     #[test]

@@ -186,6 +186,18 @@ impl Metric {
         if self.info().larger { a > b } else { a < b }
     }
 
+    /// Why predicting the most frequent class for every bag is no baseline, if it is none: with a `positive` class, predicting that
+    /// one for every bag may have a higher value, and so may a random order of few bags.
+    pub fn no_baseline(self, positive: bool) -> Option<&'static str> {
+        match self {
+            Metric::F1 | Metric::Recall | Metric::Precision | Metric::Specificity if positive => {
+                Some("predicting the other class for every bag may have a higher value")
+            }
+            Metric::PrAuc => Some("in small folds, a random order has a higher value"),
+            _ => None,
+        }
+    }
+
     /// True for the few that tables show where nothing is said.
     pub fn is_default(self) -> bool {
         use Metric as M;

@@ -203,7 +203,7 @@ fn imbalance(view: &View<'_>, all: &mut Vec<Warning>) {
         }
     }
     let (bags, most) = (view.roster().bags.len(), counts.iter().copied().max().unwrap_or(0));
-    if names.len() == 2 && 10 * most > 9 * bags {
+    if names.len() == 2 && 10 * most >= 9 * bags {
         let message = format!("{:.0}% of the bags are of one class.", 100.0 * most as f64 / bags as f64);
         all.push(warning(false, message, "Use balanced accuracy or AUC instead of accuracy."));
     }

@@ -258,12 +258,11 @@ impl Comparison<'_> {
         let own = |name: &str| candidates.iter().any(|c| c.name == name);
         let taken = match own(verdict.recommended()) {
             true => verdict.recommended(),
-            false => verdict
-                .table
-                .iter()
-                .map(|line| line.method.as_str())
-                .find(|name| own(name))
-                .unwrap_or(BASELINE),
+            // The best that has learned something, if any has.
+            false => {
+                let names = || verdict.table.iter().map(|line| line.method.as_str()).filter(|name| own(name));
+                names().find(|name| *name != BASELINE).or(names().next()).unwrap_or(BASELINE)
+            }
         };
         // The fold column is no feature, and seed and inner folds are those of this run.
         let fold = args

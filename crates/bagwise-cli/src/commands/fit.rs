@@ -8,7 +8,7 @@ use bagwise::params::Point;
 use bagwise::{AUTO, INNER_FOLDS, Model};
 
 use crate::args::Data;
-use crate::judging::{human_seconds, say_plan};
+use crate::judging::{human_seconds, say_plan, say_positive};
 use crate::learning::{Choosing, Learning};
 use crate::output::{Digits, Object, Output, Rows, Style, quoted};
 use crate::session::{Outcome, Session};
@@ -92,6 +92,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         Some((base, rows)) => fit = fit.maps(base, rows)?,
         None => session.caution(&bagwise::inspect::cautions(&data, args.choosing.optimize)?),
     }
+    say_positive(&data, args.choosing.positive.as_deref(), session);
     let fit = fit
         .method(config)
         .inner(args.inner)

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = Model::load(&args.model)?;
     let options = args.read.read_options();
     let in_pieces = args.streaming.is_on(&args.data, &options)?;
-    let (mut bags, mut strange, mut labelled) = (0, 0, false);
+    let (mut bags, mut strange, mut less_probable, mut labelled) = (0, 0, 0, false);
     // Columns whose values differ within a bag.
     let mut uneven: Vec<String> = Vec::new();
     let mut begun = false;
@@ -86,6 +86,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             let covered = args.covered(&model, &data, session).map_err(of_data)?;
             bags += predictions.len();
             strange += predictions.iter().filter(|p| !p.familiar).count();
+            let classes = &model.header.classes;
+            less_probable += predictions.iter().filter(|p| is_less_probable(p, classes)).count();
             labelled |= data.target.is_some();
             let wanted: Vec<&CarriedColumn> =
                 data.kept.iter().filter(|k| args.asks_for(k, &model) && !uneven.contains(&k.name)).collect();
@@ -122,6 +124,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             uneven.join(", ")
         ));
     }
+    if less_probable > 0 {
+        session.say(&format!(
+            "{less_probable} of {bags} labels are not the most probable class: labels follow the score, and probabilities were \
+             calibrated on other bags; bagwise fit --threshold chooses where a label changes"
+        ));
+    }
     if labelled {
         let (model, data) = (quoted(&args.model.to_string_lossy()), quoted(&args.data));
         session.say(&format!(
@@ -131,7 +139,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     if strange > 0 {
         session.warn(&format!(
-            "{strange} of {bags} bags are unfamiliar: they resemble no training bag, so their predictions are guesses"
+            "{strange} of {bags} bags are unfamiliar: they are less similar to the training bags than those are to each other, or have many \
+             values outside their range. Do not rely on these predictions"
         ));
     }
     Ok(Outcome::Done)
@@ -220,6 +229,13 @@ impl Answers<'_> {
         let names = &self.model.header.classes;
         names.iter().zip(classes).filter(|(_, held)| **held).map(|(name, _)| name.as_str()).collect()
     }
+}
+
+/// Whether another class than the predicted one has a clearly higher probability: by more than rounding and ties.
+fn is_less_probable(p: &Prediction, classes: &[String]) -> bool {
+    const CLEARLY: f64 = 0.1;
+    let own = classes.iter().position(|c| Some(c) == p.label.as_ref()).and_then(|c| p.probabilities.get(c));
+    own.is_some_and(|own| p.probabilities.iter().any(|other| *other > own + CLEARLY))
 }
 
 /// So many classes have a column each in the table for people.

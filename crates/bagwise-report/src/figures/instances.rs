@@ -51,14 +51,14 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     };
     let without =
         if view.verdict.saw_test_bags.contains(method) { "the label of the bag" } else { "the bag" };
-    page.leaf(
-        "p",
-        &[("class", "lead")],
-        &format!(
-            "{how}{side}{instead} Each bag is predicted by the {method} model of its outer fold, which was trained \
-             without {without}, with the parameters chosen in that fold."
+    let by = match &view.run.context.model {
+        Some(_) => format!("Each bag is predicted by the saved {method} model."),
+        None => format!(
+            "Each bag is predicted by the {method} model of its outer fold, which was trained without {without}, with the \
+             parameters chosen in that fold."
         ),
-    );
+    };
+    page.leaf("p", &[("class", "lead")], &format!("{how}{side}{instead} {by}"));
     let wrong = |e: &&Explained<'_>| said(answers, e).is_some_and(|a| view.class(a.bag) != a.label);
     let parts: Vec<(&str, Vec<&Explained<'_>>)> = match view.roster().truth {
         Truth::Values(_) => vec![("Largest errors", explained.iter().collect())],

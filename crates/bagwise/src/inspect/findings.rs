@@ -125,10 +125,10 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     }
 }
 
-/// Of two classes with this many bags, if one of them has more than nine in ten.
+/// Of two classes with this many bags, if one of them has nine in ten or more.
 pub(super) fn imbalance(counts: &[usize]) -> Option<Finding> {
     let (largest, bags) = (*counts.iter().max()?, counts.iter().sum::<usize>());
-    if counts.len() != 2 || largest * 10 <= bags * 9 {
+    if counts.len() != 2 || largest * 10 < bags * 9 {
         return None;
     }
     let share = largest as f64 / bags as f64;

@@ -68,10 +68,12 @@ pub struct Verdict {
     pub standing: Vec<Standing>,
     /// Each against the best; none for the best.
     pub against_best: Vec<Option<Difference>>,
-    /// Each against the baseline; none for the baseline, and for all if it did not take part.
+    /// Each against the baseline; none for the baseline, and for all if it did not take part or is none for the metric.
     pub against_baseline: Vec<Option<Difference>>,
     /// Each against the recommended method; none for that one.
     pub against_recommended: Vec<Option<Difference>>,
+    /// Why the baseline is none for this metric.
+    no_baseline: Option<&'static str>,
     /// Bags or groups that tests count.
     pub units: usize,
     /// Whether they are groups.
@@ -131,7 +133,8 @@ impl Verdict {
         let seed = records.first().map_or(0, |r| r.seed);
         let influences = Influences::of_records(records, roster, &methods, metric)?;
         let against_best = influences.against(0, true, level, seed);
-        let baseline = methods.iter().position(|m| *m == BASELINE);
+        let no_baseline = metric.no_baseline(roster.positive.is_some());
+        let baseline = methods.iter().position(|m| *m == BASELINE).filter(|_| no_baseline.is_none());
         let against_baseline = match baseline {
             Some(baseline) => influences.against(baseline, false, level, seed),
             None => vec![None; methods.len()],
@@ -171,6 +174,7 @@ impl Verdict {
             against_best,
             against_baseline,
             against_recommended,
+            no_baseline,
             units: influences.units(),
             grouped: influences.grouped(),
             recommended,
@@ -264,6 +268,14 @@ impl Verdict {
             );
         } else if self.best().method == BASELINE {
             text += &format!(". By {}, no method is better than a constant prediction", self.metric.name());
+            if let Some((method, auc)) = self.best_ranking() {
+                text += &format!(
+                    ". But {method} ranks bags well (ROC AUC {auc:.3}): compare by balanced accuracy or ROC AUC, or choose another \
+                     threshold"
+                );
+            }
+        } else if let Some(why) = self.no_baseline {
+            text += &format!(". It is not compared with a constant prediction: {why}");
         } else if let Some(found) = &self.against_baseline[0] {
             let than = match found.standing {
                 Standing::ClearlyBetter => "It is clearly better than a constant prediction",
@@ -289,6 +301,16 @@ impl Verdict {
             );
         }
         text
+    }
+}
+
+impl Verdict {
+    /// The method that orders bags best, if a constant hides it: its area under the curve is well above one half.
+    fn best_ranking(&self) -> Option<(&str, f64)> {
+        const WELL: f64 = 0.75;
+        let auc = |line: &MethodSummary| line.metrics.iter().find(|m| m.metric == Metric::RocAuc)?.mean;
+        let all = self.table.iter().filter_map(|line| Some((line.method.as_str(), auc(line)?)));
+        all.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|best| best.1 >= WELL && self.metric != Metric::RocAuc)
     }
 }
 
