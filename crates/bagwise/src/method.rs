@@ -399,7 +399,7 @@ pub trait Method: Send + Sync {
         comparison_work(bags, known, new)
     }
 
-    /// Memory that `prepare` needs.
+    /// Memory that `prepare` needs, including the scaled copy of the instances that it is given.
     fn needs(&self, bags: &Bags) -> MemoryEstimate;
 
     /// Computes what all points and all training problems share. It may learn only from `scope`; the other bags will be

@@ -55,7 +55,9 @@ impl Method for NearestMean {
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {
-        MemoryEstimate { fixed: 8 * (bags.len() * bags.width()) as u64, each: 0 }
+        // The scaled instances and the means.
+        let rows = bags.instance_count() + bags.len();
+        MemoryEstimate { fixed: 8 * (rows * bags.width()) as u64, each: 0 }
     }
 
     fn prepare(

@@ -44,8 +44,9 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
                     .count();
                 // Half of what sil is told of the positive class is noise, and one instance is enough to be wrong.
                 // Concepts that end after thirty steps are not quite where they would be, which distances to them show.
-                // Of differences from few centres mi-vlad keeps the direction, by which a class that lies between two others
-                // cannot be told from both by one plane. The instances of mi-wrapper have one plane too.
+                // A class that lies between two others cannot be separated from both by one plane, so that linear methods need
+                // pairs of classes: a scheme that is not the method's own must only do better than guessing. The instances of
+                // mi-wrapper have one plane too.
                 // The instances of mi-boost vote, so that a bag of which half is noise is a tie.
                 let allowed = match method.info().name {
                     "sil" => 12,
@@ -55,7 +56,7 @@ fn separable_bags_are_separated_with_two_and_with_three_classes() {
                     "dd-svm" | "bagging" => 6,
                     // A tree learns the noise of half of the instances too.
                     "tlc" => 6,
-                    "mi-vlad" if scheme == Scheme::OneVsRest => 9,
+                    _ if scheme != method.scheme() => 20,
                     _ => 2,
                 };
                 if wrong > allowed {
