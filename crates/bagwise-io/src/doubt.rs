@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::text::number;
 use bagwise_core::{Feature, FeatureKind, Instances, Message, Result, Setting};
 
 /// Up to this many different texts are categories whatever their share; beyond it they are names if there are more than
@@ -33,7 +34,10 @@ pub(crate) fn no_features(
                 } else if let Some(unit) = unit(values) {
                     Some(format!("numbers followed by '{unit}': write it in the heading to use them"))
                 } else if values.len() > FEW && is_name(&column(instances, c)?, values.len(), of_row, bags) {
-                    Some(format!("{} values", values.len()))
+                    Some(match values.iter().all(|v| number(v.as_bytes()).is_some()) {
+                        true => "numbers stored as text: convert them to use them".into(),
+                        false => format!("{} values", values.len()),
+                    })
                 } else {
                     None
                 }
@@ -347,6 +351,20 @@ mod tests {
         for text in ["red", "1.2", "A-1-2", "1-2", "2024", "99/99/2024", "10:a", "x 12:30", "C1-C2-C3", ""] {
             assert!(!is_date(text), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_stored_as_text_are_called_so() {
+        let of_row: Vec<u32> = (0..60).map(|r| r / 2).collect();
+        let why = |text: fn(usize) -> String| {
+            let values: Vec<String> = (0..60).map(text).collect();
+            let codes: Vec<f64> = (0..60).map(f64::from).collect();
+            let features = [Feature { name: "f".into(), kind: FeatureKind::Categorical { values } }];
+            let instances = Instances::F64(bagwise_core::Mat::new(60, 1, codes));
+            no_features(&instances, &features, &[0], &of_row, 30).unwrap().remove(0).1
+        };
+        assert_eq!(why(|r| format!("{r}.5")), "numbers stored as text: convert them to use them");
+        assert_eq!(why(|r| format!("n{r}")), "60 values");
     }
 
     #[test]
