@@ -51,6 +51,51 @@ fn a_rare_class_is_said_to_make_accuracy_useless() {
 }
 
 #[test]
+fn bags_that_are_there_twice_are_named_before_a_comparison() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "twice.csv", "label,Nr,f,g", 40, |bag, i| {
+        let first = bag % 20;
+        format!("{},{},{},{}", first % 2, 7 * bag + 3, noise(first, i), noise(first, 9 + i))
+    });
+    for line in [
+        "compare twice.csv --ignore Nr --methods simple-mi -o twice --no-report",
+        "evaluate twice.csv --ignore Nr --method simple-mi",
+        "fit twice.csv --ignore Nr --method simple-mi -o m.bagwise",
+    ] {
+        let said = said(path, line);
+        assert!(said.contains("warning: 20 bags are copies of an earlier one; copies in training"), "{said}");
+    }
+    let numbered = said(path, "compare twice.csv --methods simple-mi -o numbered --no-report");
+    assert!(numbered.contains("attribute Nr is a different whole number for every bag"), "{numbered}");
+}
+
+#[test]
+fn a_code_for_a_missing_value_is_named_with_the_option_that_says_so() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "coded.csv", "label,f,g", 40, |bag, i| {
+        let g = if bag % 8 == 0 { -999.0 } else { noise(bag, 9 + i) };
+        format!("{},{},{g}", bag % 2, noise(bag, i))
+    });
+    let compared = said(path, "compare coded.csv --methods simple-mi -o coded --no-report");
+    assert!(compared.contains("attribute g is -999 in several instances"), "{compared}");
+    assert!(compared.contains("mark it as one with --missing-values -999"), "{compared}");
+    let told = said(path, "inspect coded.csv --missing-values -999");
+    assert!(told.contains("15 values are missing: g 15 (12%)") && !told.contains("is -999 in"), "{told}");
+}
+
+#[test]
+fn names_declared_as_categories_are_not_called_numbers() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "names.csv", "label,name,f", 40, |bag, i| format!("{},n{bag},{}", bag % 2, noise(bag, i)));
+    let found = said(path, "inspect names.csv --categorical name");
+    assert!(found.contains("attribute name has nearly as many categories as there are bags"), "{found}");
+    assert!(!found.contains("whole number"), "{found}");
+}
+
+#[test]
 fn a_column_of_patients_is_proposed_as_the_group() {
     let folder = folder();
     let path = folder.path();

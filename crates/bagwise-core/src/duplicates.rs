@@ -21,6 +21,9 @@ pub struct Duplicates {
     pub across_labels: usize,
     /// Bags that hold the same instances as an earlier bag, in any order.
     pub bags: usize,
+    /// These bags by position, each with the first of its kind.
+    #[serde(skip)]
+    pub copies: Vec<(usize, usize)>,
     /// Pairs of bags (the repetition and the first of its kind) with the same instances and different labels.
     pub clashing_bags: Vec<(String, String)>,
 }
@@ -59,6 +62,7 @@ pub fn duplicates(bags: &Bags, target: Option<&Target>) -> Result<Duplicates> {
         let original = *whole.entry(content).or_insert(bag);
         if original != bag {
             found.bags += 1;
+            found.copies.push((bag, original));
             if label(original) != label(bag) {
                 found.clashing_bags.push((bags.ids()[bag].clone(), bags.ids()[original].clone()));
             }

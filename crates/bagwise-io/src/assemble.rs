@@ -2,7 +2,7 @@
 //! anywhere in the file (they are brought together in the order in which they came, with a warning), a bag's
 //! label and group are the same in all its rows, and what is not is refused with both lines.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::doubt::{self, DroppedColumn, one_spelling};
@@ -271,8 +271,18 @@ impl BagBuilder {
 
         let (target, undecided) = self.target(&mut warnings)?;
         let groups = self.has_group.then(|| self.groups(&mut warnings));
-        let twice = doubt::written_twice(self.bags.iter().map(|b| b.id.as_str()), one_spelling);
+        let spelling = |id: &str| one_spelling(id).or_else(|| doubt::without_case(id));
+        let twice = doubt::written_twice(self.bags.iter().map(|b| b.id.as_str()), spelling);
         warnings.extend(doubt::two_ways("bags", &twice, false));
+        // Spreadsheets end in the sums of their columns.
+        if let [_, .., last] = &self.bags[..]
+            && self.of_row.last() == Some(&(self.bags.len() as u32 - 1))
+            && offsets[self.bags.len()] - offsets[self.bags.len() - 1] == 1
+            && doubt::is_summary(&last.id)
+        {
+            let found = format!("the last row, bag '{}', looks like a summary of the rows above", last.id);
+            warnings.push(format!("{found}; if it is one, remove it").into());
+        }
         let ids: Vec<String> = self.bags.into_iter().map(|b| b.id).collect();
         let bags = if options.allow_missing {
             Bags::with_missing(instances, offsets)
@@ -327,12 +337,25 @@ impl BagBuilder {
         if let Some(numbers) = &numbers
             && (self.task == Task::Regression || (self.task == Task::Auto && fractions))
         {
+            if self.task == Task::Auto {
+                warnings.extend(self.few_fractions(numbers));
+            }
             return Ok((Some(Target::Values(numbers.clone())), None));
         }
         let mut undecided = None;
         let mut labels: Vec<&str> = self.bags.iter().map(|b| b.label.as_str()).collect();
         let each = || self.bags.iter().map(|b| b.label.as_str());
-        warnings.extend(doubt::two_ways("labels", &doubt::written_twice(each(), doubt::without_case), false));
+        warnings.extend(doubt::two_ways("labels", &doubt::written_twice(each(), doubt::truth), false));
+        if let Some(odd) =
+            each().find(|label| doubt::is_dash(label)).filter(|_| !each().any(|l| l.starts_with('+')))
+        {
+            warnings.push(
+                Message::from(format!(
+                    "the label '{odd}' is treated as a class; if it means that there is none, mark it"
+                ))
+                .with([Setting::MissingValues(Some(odd.into()))]),
+            );
+        }
         if let Some(numbers) = &numbers {
             // "1" and "1.0" are one class, called as it was first written.
             let mut spelling = HashMap::new();
@@ -360,6 +383,28 @@ impl BagBuilder {
             );
         }
         Ok((Some(Target::from_labels(&labels)), undecided))
+    }
+
+    /// A slip, or a mean below the table, makes numbers of what were classes.
+    fn few_fractions(&self, numbers: &[f64]) -> Option<Message> {
+        let whole: HashSet<u64> =
+            numbers.iter().filter(|v| v.fract() == 0.0).map(|v| (v + 0.0).to_bits()).collect();
+        let odd: Vec<usize> = (0..numbers.len()).filter(|&b| numbers[b].fract() != 0.0).collect();
+        if whole.len() > 10 || odd.len() * 10 > numbers.len() {
+            return None;
+        }
+        let (Entry { id, label, .. }, rest) = (&self.bags[odd[0]], numbers.len() - odd.len());
+        let found = format!(
+            "labels are treated as measurements because that of bag '{id}' is {label}, but {rest} of {} are whole \
+             numbers, {} different ones",
+            numbers.len(),
+            whole.len()
+        );
+        Some(
+            Message::from(found)
+                .and("; if they are classes, fix it, or specify that")
+                .with([Setting::Task("classification")]),
+        )
     }
 }
 

@@ -150,11 +150,7 @@ pub(crate) fn find(
     if let Some(names) = names {
         for &feature in &roles.features {
             if names[feature].is_empty() {
-                return Err(table.error(
-                    format!("column {} has no name", feature + 1),
-                    Message::from("give it one, or leave it out")
-                        .with([Setting::Ignore(Some((feature + 1).to_string()))]),
-                ));
+                return Err(unnamed(place, feature + 1));
             }
             let coordinate = is_one_of(&names[feature], LABEL_LAST) && has_x(names);
             if is_usual_heading(&names[feature]) && !coordinate {
@@ -169,6 +165,15 @@ pub(crate) fn find(
         }
     }
     Ok(roles)
+}
+
+/// The error about a column, counted from 1, that has no heading.
+pub(crate) fn unnamed(place: &Place, column: usize) -> Error {
+    Error::data(
+        place.clone(),
+        format!("column {column} has no name"),
+        Message::from("give it one, or leave it out").with([Setting::Ignore(Some(column.to_string()))]),
+    )
 }
 
 /// The error about two columns or arrays of which one must be the label.

@@ -291,6 +291,7 @@ pub(super) fn first_rows(
     if !rows.next()? {
         return Ok(None);
     }
+    refuse_title(&mut rows, options)?;
     let is_heading = options.header.unwrap_or_else(|| is_heading(&mut rows, options).unwrap_or(true));
     if !is_heading {
         return Ok(None);
@@ -302,6 +303,11 @@ pub(super) fn first_rows(
             let cell = rows.record.get(c).unwrap_or_default().trim_ascii();
             cells.push(rows.numbers.plain(cell).map_or_else(|| text(cell), |number| number.into_owned()));
         }
+    }
+    let is_empty =
+        |(name, cells): &(String, Vec<String>)| name.is_empty() && cells.iter().all(String::is_empty);
+    while table.len() > 1 && table.last().is_some_and(is_empty) {
+        table.pop();
     }
     Ok(Some(table))
 }
@@ -334,7 +340,8 @@ fn pieces(
             "give a table with one row per instance",
         ));
     }
-    let width = rows.record.len();
+    refuse_title(rows, options)?;
+    let mut width = rows.record.len();
     if width > MAX_COLUMNS {
         return Err(rows.error(
             format!("the table has {width} columns; at most {MAX_COLUMNS} are read"),
@@ -350,7 +357,14 @@ fn pieces(
             .with([Setting::Delimiter]),
         ));
     }
-    let names = heading(rows, options)?;
+    let mut names = heading(rows, options)?;
+    // Spreadsheets write columns that were used once, without a name and empty.
+    let unnamed = names.as_ref().map(|names| names.iter().rev().take_while(|n| n.is_empty()).count());
+    let all = width;
+    if let (Some(names), Some(unnamed)) = (&mut names, unnamed) {
+        width -= unnamed.min(width - last_number(options).clamp(1, width));
+        names.truncate(width);
+    }
     let Roles { bag, label, group, instance_label, keep, features, categorical, mut warnings } =
         columns::find(&rows.place(), names.as_deref(), width, options)?;
     warnings.append(&mut rows.notes);
@@ -380,7 +394,17 @@ fn pieces(
 
     let mut more = names.is_none() || rows.next()?;
     while more {
+        let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
+        while names.is_some()
+            && rows.record.len() > width
+            && rows.record.iter().next_back().is_some_and(is_blank)
+        {
+            rows.record.truncate(rows.record.len() - 1);
+        }
         let found = rows.record.len();
+        if found > width && found <= all {
+            return Err(columns::unnamed(&rows.place(), found));
+        }
         if found != width {
             return Err(wrong_width(rows, bag, found, width, features.len()));
         }
@@ -418,6 +442,29 @@ fn pieces(
     }
     let (instances, features, found) = cells.finish()?;
     take(book.finish(instances, features, &found, beside, options, Vec::new(), warnings)?)
+}
+
+/// Refuses a title above the headings: nothing below it has the role that its cells say.
+fn refuse_title(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<()> {
+    let named = named_columns(options);
+    let is_bag = |cell: &[u8]| {
+        let text = std::str::from_utf8(cell.trim_ascii()).unwrap_or_default();
+        columns::is_usual_for(text, "bag") || named.contains(&text)
+    };
+    let (cells, is_headed) = (rows.record.len(), rows.record.iter().any(is_bag));
+    let has_gaps = rows.record.iter().any(|cell| cell.trim_ascii().is_empty());
+    let line = rows.line;
+    let Some(next) = rows.peek()?.filter(|_| options.header.is_none() && !is_headed) else { return Ok(()) };
+    let is_title =
+        next.iter().any(is_bag) && (has_gaps || cells < next.len()) || cells == 1 && next.len() > 2;
+    if !is_title {
+        return Ok(());
+    }
+    Err(rows.error(
+        format!("the line looks like a title, and line {} like the column names", line + 1),
+        Message::from("remove what stands above the column names, or specify what the first row is")
+            .with([Setting::Header, Setting::NoHeader]),
+    ))
 }
 
 /// The headings, if the row just read holds them.
@@ -490,19 +537,26 @@ fn is_heading(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<bool> {
     Ok(false)
 }
 
-/// The columns that the options call by name.
-fn named_columns(options: &ReadOptions) -> Vec<&str> {
+fn told_columns(options: &ReadOptions) -> impl Iterator<Item = &Column> {
     let single = [&options.bag, &options.label, &options.group, &options.instance_label];
     let lists = [&options.keep, &options.ignore, &options.categorical];
-    single
-        .into_iter()
-        .flatten()
-        .chain(lists.into_iter().flatten())
+    single.into_iter().flatten().chain(lists.into_iter().flatten())
+}
+
+/// The columns that the options call by name.
+fn named_columns(options: &ReadOptions) -> Vec<&str> {
+    told_columns(options)
         .filter_map(|column| match column {
             Column::Name(name) => Some(name.as_str()),
             Column::Number(_) => None,
         })
         .collect()
+}
+
+/// The largest number by which the options call a column.
+fn last_number(options: &ReadOptions) -> usize {
+    let number = |column: &Column| if let Column::Number(n) = column { *n } else { 0 };
+    told_columns(options).map(number).max().unwrap_or(0)
 }
 
 fn wrong_width(rows: &CsvRows<'_>, bag: usize, found: usize, width: usize, features: usize) -> Error {

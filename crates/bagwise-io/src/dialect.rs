@@ -224,8 +224,8 @@ impl Numbers {
         if self == Numbers::PLAIN {
             return number(text.as_bytes()).map(|_| Cow::Borrowed(text));
         }
-        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-        let sign = if text.starts_with('-') { "-" } else { "" };
+        let unsigned = text.strip_prefix(['-', '+', '\u{2212}']).unwrap_or(text);
+        let sign = if text.starts_with(['-', '\u{2212}']) { "-" } else { "" };
         let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
             Some(at) => unsigned.split_at(at),
             None => (unsigned, ""),
@@ -239,8 +239,9 @@ impl Numbers {
         let (whole, fraction) = mantissa.split_once(self.decimal).unwrap_or((mantissa, ""));
         let whole = match self.thousands {
             _ if digits(whole) => whole.to_string(),
-            Some(mark) => ungroup(whole, mark)?,
-            None => return None,
+            // Nobody groups the digits before a power of ten: 1,288E+00 has a decimal comma.
+            Some(mark) if exponent.is_empty() => ungroup(whole, mark)?,
+            _ => return None,
         };
         if !digits(fraction) || whole.len() + fraction.len() == 0 {
             return None;
@@ -475,6 +476,8 @@ mod tests {
             ("-", None),
             ("1,5e", None),
             ("1..234", None),
+            ("1.288E+00", None),
+            ("\u{2212}1,5", Some(-1.5)),
             ("", None),
         ] {
             assert_eq!(german.value(text.as_bytes()), value, "{text}");
@@ -504,6 +507,7 @@ mod tests {
         assert_eq!(found("a;0,063"), Some((',', None)));
         assert_eq!(found("a;0,063\nb;12,345"), Some((',', None)));
         assert_eq!(found("a;0.063\nb;12.345"), Some(('.', None)));
+        assert_eq!(found("a;1,288E+00\nb;2,345E-01"), Some((',', None)));
         // One or a thousand times as much.
         assert_eq!(found("a;1,234"), None);
         // Both cannot be.

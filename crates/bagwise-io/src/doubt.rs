@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::text::number;
 use bagwise_core::{Feature, FeatureKind, Instances, Message, Result, Setting};
 
 /// Up to this many different texts are categories whatever their share; beyond it they are names if there are more than
@@ -30,14 +31,23 @@ pub(crate) fn no_features(
             FeatureKind::Categorical { values } if found.contains(&c) => {
                 if !values.is_empty() && values.iter().all(|v| is_date(v)) {
                     Some("dates or times".into())
+                } else if let Some(unit) = unit(values) {
+                    Some(format!("numbers followed by '{unit}': write it in the heading to use them"))
                 } else if values.len() > FEW && is_name(&column(instances, c)?, values.len(), of_row, bags) {
-                    Some(format!("{} values", values.len()))
+                    Some(match values.iter().all(|v| number(v.as_bytes()).is_some()) {
+                        true => "numbers stored as text: convert them to use them".into(),
+                        false => format!("{} values", values.len()),
+                    })
                 } else {
                     None
                 }
             }
             FeatureKind::Numeric if is_id_heading(&feature.name) && instances.rows() > 2 => {
                 is_id(&column(instances, c)?, of_row).map(String::from)
+            }
+            FeatureKind::Numeric if may_be_days(instances, c, &feature.name) => {
+                is_day_number(&column(instances, c)?, is_date_heading(&feature.name))
+                    .then(|| "dates as numbers".into())
             }
             _ => None,
         };
@@ -100,6 +110,55 @@ fn is_id(values: &[f64], of_row: &[u32]) -> Option<&'static str> {
         None => v == values[0],
     });
     counts.then_some("it counts the rows of each bag")
+}
+
+/// What follows the number in each of these texts, if it is the same in all.
+fn unit(values: &[String]) -> Option<&str> {
+    let of = |value: &'_ str| {
+        let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '\u{2212}' | '\'');
+        let at = value.find(|c: char| !is_digit(c))?;
+        let (number, unit) = (&value[..at], value[at..].trim());
+        let good =
+            number.contains(|c: char| c.is_ascii_digit()) && !unit.contains(|c: char| c.is_ascii_digit());
+        (good && !unit.is_empty()).then_some(value.len() - unit.len())
+    };
+    let (first, rest) = values.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    let unit = &first[of(first)?..];
+    rest.iter().all(|v| of(v).is_some_and(|at| &v[at..] == unit)).then_some(unit)
+}
+
+fn is_date_heading(name: &str) -> bool {
+    let small = name.to_lowercase();
+    small
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| matches!(word, "date" | "datum" | "datetime" | "timestamp"))
+}
+
+/// A first look at a column of numbers that may be dates, which costs nothing where it is none.
+fn may_be_days(instances: &Instances, c: usize, name: &str) -> bool {
+    let first = match instances {
+        Instances::F64(m) if m.rows() > 0 => m.get(0, c),
+        Instances::F32(m) if m.rows() > 0 => m.get(0, c).into(),
+        _ => return is_date_heading(name),
+    };
+    first.is_nan() || is_day(first) || is_date_heading(name)
+}
+
+/// True for 20240131.
+fn is_day(value: f64) -> bool {
+    let (day, month) = (value % 100.0, (value / 100.0).floor() % 100.0);
+    value.fract() == 0.0
+        && (19_000_101.0..=21_001_231.0).contains(&value)
+        && (1.0..=31.0).contains(&day)
+        && (1.0..=12.0).contains(&month)
+}
+
+/// True if all numbers are days like 20240131 or, where the heading says that they are dates, days since 1900 or seconds.
+fn is_day_number(values: &[f64], is_headed: bool) -> bool {
+    let there = || values.iter().filter(|v| !v.is_nan());
+    let different: HashSet<u64> = there().map(|v| v.to_bits()).collect();
+    let counted = |v: &f64| (20_000.0..80_000.0).contains(v) || *v > 3e8 && v.fract() == 0.0;
+    different.len() > 2 && (there().all(|v| is_day(*v)) || is_headed && there().all(counted))
 }
 
 /// True if a text is a date, a time of day, both, or a duration as pandas writes it.
@@ -212,6 +271,48 @@ pub(crate) fn without_case(text: &str) -> Option<String> {
     Some(text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// A class in one spelling, where yes, true and 1 are one.
+pub(crate) fn truth(text: &str) -> Option<String> {
+    let plain = without_case(text)?;
+    Some(match plain.as_str() {
+        "true" | "yes" | "y" | "1" => "1".into(),
+        "false" | "no" | "n" | "0" => "0".into(),
+        "positive" | "pos" | "+" => "+".into(),
+        "negative" | "neg" | "-" => "-".into(),
+        _ => plain,
+    })
+}
+
+/// True for a dash, which may stand for nothing.
+pub(crate) fn is_dash(text: &str) -> bool {
+    ["-", "--", "\u{2013}", "\u{2014}", "."].contains(&text)
+}
+
+/// True for what the last row of a table is called if it sums up the others.
+pub(crate) fn is_summary(name: &str) -> bool {
+    const NAMES: [&str; 18] = [
+        "total",
+        "totals",
+        "grand total",
+        "sum",
+        "mean",
+        "average",
+        "avg",
+        "median",
+        "count",
+        "std",
+        "summe",
+        "gesamt",
+        "mittelwert",
+        "durchschnitt",
+        "somme",
+        "moyenne",
+        "totale",
+        "media",
+    ];
+    NAMES.contains(&name.trim_end_matches(':').to_lowercase().as_str())
+}
+
 /// The line about `what` that is written in two ways and taken as one thing, or as two.
 pub(crate) fn two_ways(what: &str, pairs: &[(&str, &str)], as_one: bool) -> Option<Message> {
     let (a, b) = pairs.first()?;
@@ -250,6 +351,40 @@ mod tests {
         for text in ["red", "1.2", "A-1-2", "1-2", "2024", "99/99/2024", "10:a", "x 12:30", "C1-C2-C3", ""] {
             assert!(!is_date(text), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_stored_as_text_are_called_so() {
+        let of_row: Vec<u32> = (0..60).map(|r| r / 2).collect();
+        let why = |text: fn(usize) -> String| {
+            let values: Vec<String> = (0..60).map(text).collect();
+            let codes: Vec<f64> = (0..60).map(f64::from).collect();
+            let features = [Feature { name: "f".into(), kind: FeatureKind::Categorical { values } }];
+            let instances = Instances::F64(bagwise_core::Mat::new(60, 1, codes));
+            no_features(&instances, &features, &[0], &of_row, 30).unwrap().remove(0).1
+        };
+        assert_eq!(why(|r| format!("{r}.5")), "numbers stored as text: convert them to use them");
+        assert_eq!(why(|r| format!("n{r}")), "60 values");
+    }
+
+    #[test]
+    fn units_and_dates_as_numbers_are_known() {
+        let texts = |list: &[&str]| list.iter().map(|t| t.to_string()).collect::<Vec<_>>();
+        assert_eq!(unit(&texts(&["20.33%", "5%", "-1%"])), Some("%"));
+        assert_eq!(unit(&texts(&["20,3 mg", "1 mg"])), Some("mg"));
+        for none in
+            [&["1 mg", "1 g"][..], &["a%", "b%"], &["1-2", "3-4"], &["A1", "B1"], &["5%"], &["1", "2"]]
+        {
+            assert_eq!(unit(&texts(none)), None, "{none:?}");
+        }
+        assert!(is_day_number(&[20240131.0, 20231201.0, 19990505.0, f64::NAN], false));
+        assert!(!is_day_number(&[20241331.0, 20231201.0, 19990505.0], false));
+        assert!(!is_day_number(&[20240131.0, 20240131.0, 20240201.0], false));
+        assert!(
+            is_day_number(&[45000.0, 45001.5, 45002.0], true)
+                && !is_day_number(&[45000.0, 45001.5, 45002.0], false)
+        );
+        assert!(is_date_heading("Date") && is_date_heading("assay_date") && !is_date_heading("candidate"));
     }
 
     #[test]

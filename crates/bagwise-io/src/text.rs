@@ -81,12 +81,23 @@ pub(crate) fn number(text: &[u8]) -> Option<f64> {
     if let [digit @ b'0'..=b'9'] = text {
         return Some(f64::from(digit - b'0')); // most cells of a table of counts
     }
-    std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|v| !v.is_nan())
+    let parse = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|v| !v.is_nan());
+    parse(text).or_else(|| match unsigned(text) {
+        // Typeset tables have a minus of their own.
+        (true, digits @ [b'0'..=b'9' | b'.', ..]) => parse(digits).map(|v| -v),
+        _ => None,
+    })
+}
+
+/// Whether a number has a minus, and what follows its sign.
+fn unsigned(text: &[u8]) -> (bool, &[u8]) {
+    let minus = text.strip_prefix(b"-").or_else(|| text.strip_prefix("\u{2212}".as_bytes()));
+    (minus.is_some(), minus.or_else(|| text.strip_prefix(b"+")).unwrap_or(text))
 }
 
 /// True if a whole number in text is another one in double precision.
 pub(crate) fn is_rounded(text: &[u8], value: f64) -> bool {
-    let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    let (_, digits) = unsigned(text);
     // All numbers of 15 digits are exact.
     if digits.len() <= 15 || !digits.iter().all(u8::is_ascii_digit) {
         return false;

@@ -173,8 +173,15 @@ fn a_second_cell_that_could_be_a_bag_or_a_label_is_refused() {
     assert_eq!(data.bags.offsets(), [0, 3, 4]);
     // A number cannot be a bag of two columns.
     let wide = matrix("", 2, 2, &[1.0, 2.0, 3.0, 4.0]);
-    let data = try_read("t.mat", mat(&[cells(&[1, 2], &[wide, one])]), &Default::default()).unwrap();
+    let pair = cells(&[1, 2], &[wide, one]);
+    let data = try_read("t.mat", mat(std::slice::from_ref(&pair)), &Default::default()).unwrap();
     assert_eq!((data.bags.len(), data.bags.width()), (1, 2));
+    // Labels in the cells and beside them.
+    let both = mat(&[pair, matrix("label", 2, 1, &[0.0, 1.0])]);
+    has_all(
+        &refused("t.mat", both, &Default::default()),
+        &["second column of cells", "'label'", "could both be"],
+    );
 }
 
 // --- one thing written in two ways

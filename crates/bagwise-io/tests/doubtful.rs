@@ -2,7 +2,7 @@
 //! that names what was assumed and what would settle it.
 
 use bagwise_core::{Dataset, Error, Setting};
-use bagwise_io::{Encoding, ReadOptions, read};
+use bagwise_io::{Column, Encoding, ReadOptions, read};
 
 /// What must become of a file.
 enum Outcome {
@@ -241,7 +241,72 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             &["labels 'Active' and 'active' are treated as two"],
         ),
         ("a.csv", t("bag,label,f\n7,1,5\n07,0,6\n"), Warned, &["bags '07' and '7' are treated as two"]),
+        ("a.csv", t("bag,label,f\nM1,1,5\nm1,0,6\n"), Warned, &["bags 'M1' and 'm1' are treated as two"]),
+        (
+            "a.csv",
+            t("bag,label,f\na,TRUE,5\nb,1,6\nc,0,7\n"),
+            Warned,
+            &["labels '1' and 'TRUE' are treated as two"],
+        ),
+        ("a.csv", t("bag,label,f\na,Yes,5\nb,y,6\nc,no,7\n"), Warned, &["labels 'Yes' and 'y'"]),
+        (
+            "a.csv",
+            t("bag,label,f\n-,-,0\na,1,5\nb,0,6\n"),
+            Warned,
+            &["the label '-' is treated as a class", "MissingValues(Some(\"-\"))"],
+        ),
+        // What stands around a table.
+        (
+            "a.csv",
+            t("bag,label,f\na,1,5\nb,0,6\nTotal,1,11\n"),
+            Warned,
+            &["the last row, bag 'Total', looks like a summary", "remove it"],
+        ),
+        (
+            "a.csv",
+            (table("g", |r| r.to_string()) + "Mean,0.5,30,3\n").into(),
+            Warned,
+            &["because that of bag 'Mean' is 0.5, but 30 of 31", "Task(\"classification\")", "a summary"],
+        ),
+        (
+            "a.csv",
+            t("Results of 2024,,\nbag,label,f\na,1,5\n"),
+            Refused,
+            &[", line 1: ", "looks like a title, and line 2 like the column names", "remove"],
+        ),
+        ("a.csv", t("Results\nbag,label,f\na,1,5\n"), Refused, &[", line 1: ", "looks like a title"]),
+        ("a.csv", t(",,sizes,\nbag,label,f,g\na,1,5,6\n"), Refused, &[", line 1: ", "looks like a title"]),
+        (
+            "a.csv",
+            t("bag,label,f,,\na,1,5,,\nb,0,6,7,\n"),
+            Refused,
+            &[", line 3: ", "column 4 has no name", "Ignore"],
+        ),
         // Columns that are no measurements.
+        (
+            "a.csv",
+            table("share", |r| format!("{r}.5%")).into(),
+            Warned,
+            &["left out", "'share' (numbers followed by '%': write it in the heading to use them)"],
+        ),
+        (
+            "a.csv",
+            table("dose", |r| format!("{} mg", r % 3)).into(),
+            Warned,
+            &["left out", "'dose' (numbers followed by 'mg'"],
+        ),
+        (
+            "a.csv",
+            table("measured", |r| format!("202401{:02}", r % 28 + 1)).into(),
+            Warned,
+            &["left out", "'measured' (dates as numbers)"],
+        ),
+        (
+            "a.csv",
+            table("date", |r| (45_000 + r % 9).to_string()).into(),
+            Warned,
+            &["left out", "'date' (dates as numbers)"],
+        ),
         (
             "a.csv",
             table("day", |r| format!("{}.12.2024", r % 28 + 1)).into(),
@@ -352,6 +417,14 @@ fn what_is_told_settles_every_doubt() {
         value("bag:label:f\na:1:5\n", ReadOptions { delimiter: Some(':'), ..Default::default() }),
         5.0
     );
+    // A power of ten follows no thousands; a table may be typeset; columns without name and cells are none.
+    assert_eq!(value("bag;label;f\na;1;1,288E+00\nb;0;2,345E+01\n", ReadOptions::default()), 1.288);
+    assert_eq!(value("bag,label,f\na,1,\u{2212}1.5\nb,0,2\n", ReadOptions::default()), -1.5);
+    for text in ["bag,label,f,,\na,1,5,,\nb,0,6,,\n", "bag,label,f,,\na,1,5\n", "bag,label,f\na,1,5,\n"] {
+        assert_eq!(value(text, ReadOptions::default()), 5.0);
+    }
+    let ignored = ReadOptions { ignore: vec![Column::Number(4)], ..Default::default() };
+    assert_eq!(value("bag,label,f,,\na,1,5,x,\n", ignored), 5.0);
     // Excel's first line, whose separator is a blank itself.
     assert_eq!(value("sep=\t\r\nbag\tlabel\tf\r\na\t1\t5\r\n", ReadOptions::default()), 5.0);
     let told = ReadOptions {

@@ -129,7 +129,7 @@ pub struct SizePredicts {
 }
 
 /// What [`inspect()`] finds that would mislead whoever is about to learn from the data: what gives the label or the target
-/// away, and one class in nearly all bags if methods are chosen by accuracy (the default of `optimize`). Rows outside memory
+/// away, ids and codes of missing values among the attributes, bags that are there twice, and one class in nearly all bags if methods are chosen by accuracy (the default of `optimize`). Rows outside memory
 /// are not read for it.
 pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>> {
     let mut list = Vec::new();
@@ -142,7 +142,9 @@ pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>
     }
     if !matches!(data.bags.instances(), Instances::Stored(_)) {
         let columns = columns::columns(&data.bags, data.target.as_ref())?;
-        list.extend(findings::leaks(&columns, matches!(data.target, Some(Target::Values(_)))));
+        let numbers = matches!(data.target, Some(Target::Values(_)));
+        let twice = bagwise_core::duplicates(&data.bags, data.target.as_ref())?;
+        list.extend(findings::leaks(&columns, numbers, &twice, data.groups.as_ref()));
     }
     Ok(list)
 }
@@ -190,7 +192,7 @@ pub fn inspect(data: &Dataset) -> Result<Inspection> {
         warnings: data.warnings.clone(),
         columns,
     };
-    found.findings = findings::findings(&found, target.is_some(), data.undecided);
+    found.findings = findings::findings(&found, target.is_some(), data.undecided, data.groups.as_ref());
     Ok(found)
 }
 

@@ -100,12 +100,13 @@ fn gather<'s>(
             // A number is a bag too, of one instance, where bags have one column.
             let narrow = |c: &Var| c.size().is_some_and(|(_, cols)| cols == 1);
             let single = |c: &Var| c.size() == Some((1, 1));
+            let is_label = |name: &str| match &options.label {
+                Some(Column::Name(label)) => name == label,
+                _ => arrays::is_usual_for(name, "label"),
+            };
+            let label = variables.iter().find(|(name, _)| is_label(name));
             if pairs && cells[..rows].iter().all(narrow) && cells[rows..].iter().all(single) {
-                let is_label = |name: &str| match &options.label {
-                    Some(Column::Name(label)) => name == label,
-                    _ => arrays::is_usual_for(name, "label"),
-                };
-                if !variables.iter().any(|(name, _)| is_label(name)) {
+                if label.is_none() {
                     return wrong(
                         format!(
                             "the second column of cells in '{}' could be labels or bags of one instance",
@@ -115,6 +116,16 @@ fn gather<'s>(
                     );
                 }
                 pairs = false;
+            }
+            if let (true, Some((other, _))) = (pairs, label) {
+                return wrong(
+                    format!(
+                        "the second column of cells in '{}' and the variable '{}' could both be the labels",
+                        shown(name.as_bytes()),
+                        shown(other.as_bytes())
+                    ),
+                    "remove one of them from the file",
+                );
             }
             if pairs {
                 let labels = Var::Cell { rows, cells: cells.split_off(rows) };
@@ -149,7 +160,7 @@ fn gather<'s>(
                 Some(Values::Texts { texts, .. }) => Some(texts),
                 _ => return wrong(format!("'{name}' contains no strings"), "give a cell array of names"),
             };
-        } else if Arrays::uses(&name, options) && !beside.iter().any(|(n, _)| *n == name) {
+        } else if Arrays::uses(&name, options) {
             let Some(values) = list(variable) else {
                 return wrong(
                     format!("'{}' is not a list of numbers or strings", shown(name.as_bytes())),

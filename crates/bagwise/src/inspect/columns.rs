@@ -19,6 +19,9 @@ const CHANCE: f64 = 1e-4;
 /// Fewer bags than this show nothing about ids.
 const ENOUGH: usize = 20;
 
+/// Numbers that programs and people write where there is no value, with either sign.
+const CODES: [f64; 8] = [99.0, 999.0, 9999.0, 99999.0, 999999.0, 99.9, 999.9, 9999.9];
+
 /// One attribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ColumnSummary {
@@ -48,6 +51,9 @@ pub struct ColumnSummary {
     pub reveals_label: Option<Reveals>,
     /// How the column looks like a number that was given rather than measured, if it does.
     pub looks_like: Option<LooksLike>,
+    /// A number such as -999 that stands far from all other values and seems to mean that there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<f64>,
 }
 
 /// How a column gives the label or the target away.
@@ -164,6 +170,11 @@ struct Tally {
     zeros: usize,
     min: f64,
     max: f64,
+    /// The values next to the smallest and the largest, and how often those two occur.
+    second: f64,
+    last_but_one: f64,
+    at_min: usize,
+    at_max: usize,
     mean: f64,
     m2: f64,
     whole: bool,
@@ -203,6 +214,10 @@ impl Tally {
             zeros: 0,
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
+            second: f64::INFINITY,
+            last_but_one: f64::NEG_INFINITY,
+            at_min: 0,
+            at_max: 0,
             mean: 0.0,
             m2: 0.0,
             whole: true,
@@ -228,8 +243,20 @@ impl Tally {
         }
         self.count += 1;
         self.zeros += usize::from(value == 0.0);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        if value < self.min {
+            (self.second, self.min, self.at_min) = (self.min, value, 1);
+        } else if value == self.min {
+            self.at_min += 1;
+        } else {
+            self.second = self.second.min(value);
+        }
+        if value > self.max {
+            (self.last_but_one, self.max, self.at_max) = (self.max, value, 1);
+        } else if value == self.max {
+            self.at_max += 1;
+        } else {
+            self.last_but_one = self.last_but_one.max(value);
+        }
         let off = value - self.mean;
         self.mean += off / self.count as f64;
         self.m2 += off * (value - self.mean);
@@ -285,6 +312,23 @@ impl Tally {
             },
             // The codes of categories are ours.
             looks_like: if constant || categories.is_some() { None } else { self.looks_like(bags) },
+            code: if categories.is_some() { None } else { self.code() },
+        }
+    }
+
+    /// Codes are round in their way, occur again, and lie farther from the other values than these from each other.
+    fn code(&self) -> Option<f64> {
+        let is_code = |value: f64| CODES.contains(&value.abs());
+        let low = self.second - self.min > self.max - self.second;
+        let high = self.max - self.last_but_one > self.last_but_one - self.min;
+        if self.second >= self.max {
+            None // two values in all: both may be meant
+        } else if is_code(self.min) && self.at_min > 1 && low {
+            Some(self.min)
+        } else if is_code(self.max) && self.at_max > 1 && high {
+            Some(self.max)
+        } else {
+            None
         }
     }
 

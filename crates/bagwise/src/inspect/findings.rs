@@ -1,7 +1,7 @@
 //! What is suspicious about a data set, in sentences with a remedy. Thresholds are chosen so that honest data
 //! sets stay silent: a finding nobody acts on hides the next one.
 
-use bagwise_core::{Message, Setting, undecided_target};
+use bagwise_core::{Duplicates, Groups, Message, Setting, undecided_target};
 use serde::Serialize;
 
 use super::{ColumnSummary, Inspection, LooksLike, Reveals};
@@ -33,7 +33,12 @@ pub struct Finding {
 }
 
 /// Everything that is suspicious, worst first.
-pub(super) fn findings(found: &Inspection, labelled: bool, undecided: Option<usize>) -> Vec<Finding> {
+pub(super) fn findings(
+    found: &Inspection,
+    labelled: bool,
+    undecided: Option<usize>,
+    groups_of: Option<&Groups>,
+) -> Vec<Finding> {
     let mut list = Vec::new();
     let mut add = |level, kind, message: String, remedy: Message| {
         list.push(Finding { level, kind, message, remedy });
@@ -46,20 +51,37 @@ pub(super) fn findings(found: &Inspection, labelled: bool, undecided: Option<usi
         None => labels(found, labelled, &mut add),
     }
     revealing(&found.columns, found.target.is_some(), &mut add);
+    given_numbers(&found.columns, &mut add);
     columns(found, &mut add);
     sizes(found, &mut add);
     groups(found, &mut add);
-    repetitions(found, &mut add);
+    copies(&found.duplicates, groups_of, &mut add);
+    // Sharing background instances is what multi-instance data do; only a flood of them is news.
+    let again = found.duplicates.instances;
+    if again * 20 > found.instances {
+        let share = 100.0 * again as f64 / found.instances as f64;
+        let message = format!("{again} instances ({share:.0}%) are copies of an earlier one");
+        add(Severity::Note, "duplicate_instances", message, "check that rows were not exported twice".into());
+    }
     list.sort_by_key(|f| f.level); // stable
     list
 }
 
-/// What gives the label away.
-pub(super) fn leaks(columns: &[ColumnSummary], numbers: bool) -> Vec<Finding> {
+/// What would make a model or an estimate wrong: what gives the label away, numbers that are no measurements, and bags that
+/// are there twice.
+pub(super) fn leaks(
+    columns: &[ColumnSummary],
+    numbers: bool,
+    twice: &Duplicates,
+    groups: Option<&Groups>,
+) -> Vec<Finding> {
     let mut list = Vec::new();
-    revealing(columns, numbers, &mut |level, kind, message, remedy| {
+    let mut add = |level, kind, message: String, remedy: Message| {
         list.push(Finding { level, kind, message, remedy });
-    });
+    };
+    revealing(columns, numbers, &mut add);
+    given_numbers(columns, &mut add);
+    copies(twice, groups, &mut add);
     list
 }
 
@@ -185,14 +207,15 @@ fn revealing(columns: &[ColumnSummary], numbers: bool, add: Add<'_>) {
     }
 }
 
-fn columns(found: &Inspection, add: Add<'_>) {
+/// Numbers that were given and not measured: ids, and codes for values that are missing.
+fn given_numbers(columns: &[ColumnSummary], add: Add<'_>) {
     for (looks, what) in [
         (LooksLike::RowNumber, "counts the rows of the file"),
         (LooksLike::InstanceNumber, "counts the instances of each bag"),
         (LooksLike::BagId, "is a different whole number for every bag, the same within each: an id?"),
         (LooksLike::InstanceId, "is a different whole number for every instance: an id?"),
     ] {
-        let names = names_where(&found.columns, |c| c.looks_like == Some(looks));
+        let names = names_where(columns, |c| c.looks_like == Some(looks));
         if !names.is_empty() {
             let message = format!("{} {what}", list("attribute", "attributes", &names));
             let remedy = Message::from("ids are not measurements; leave it out")
@@ -202,6 +225,22 @@ fn columns(found: &Inspection, add: Add<'_>) {
             add(Severity::Warning, "looks_like_id", message, remedy);
         }
     }
+    let mut codes: Vec<f64> = columns.iter().filter_map(|c| c.code).collect();
+    codes.sort_by(f64::total_cmp);
+    codes.dedup();
+    for code in codes {
+        let names = names_where(columns, |c| c.code == Some(code));
+        let message = format!(
+            "{} is {code} in several instances, far from all its other values, perhaps a code for a missing one",
+            list("attribute", "attributes", &names)
+        );
+        let remedy =
+            Message::from("if so, mark it as one").with([Setting::MissingValues(Some(code.to_string()))]);
+        add(Severity::Warning, "missing_code", message, remedy);
+    }
+}
+
+fn columns(found: &Inspection, add: Add<'_>) {
     let many = |c: &ColumnSummary| c.categories.is_some_and(|n| n > 20 && n * 2 > found.bags);
     let names = names_where(&found.columns, many);
     if !names.is_empty() {
@@ -303,8 +342,7 @@ fn groups(found: &Inspection, add: Add<'_>) {
     }
 }
 
-fn repetitions(found: &Inspection, add: Add<'_>) {
-    let twice = &found.duplicates;
+fn copies(twice: &Duplicates, groups: Option<&Groups>, add: Add<'_>) {
     if let Some((again, original)) = twice.clashing_bags.first() {
         let more = match twice.clashing_bags.len() {
             1 => String::new(),
@@ -319,8 +357,11 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
             "one of the labels is wrong, or the attributes cannot distinguish these bags".into(),
         );
     }
-    if twice.bags > 0 {
-        let message = format!("{} bags are copies of an earlier one", twice.bags);
+    // A group is never split, so that a copy in the group of its original is on the same side.
+    let apart = |&(bag, original): &(usize, usize)| groups.is_none_or(|g| g.codes[bag] != g.codes[original]);
+    let split = twice.copies.iter().filter(|pair| apart(pair)).count();
+    if split > 0 {
+        let message = format!("{split} bags are copies of an earlier one");
         add(
             Severity::Warning,
             "duplicate_bags",
@@ -331,12 +372,6 @@ fn repetitions(found: &Inspection, add: Add<'_>) {
             )
             .with([Setting::Group]),
         );
-    }
-    // Sharing background instances is what multi-instance data do; only a flood of them is news.
-    if twice.instances * 20 > found.instances {
-        let share = 100.0 * twice.instances as f64 / found.instances as f64;
-        let message = format!("{} instances ({share:.0}%) are copies of an earlier one", twice.instances);
-        add(Severity::Note, "duplicate_instances", message, "check that rows were not exported twice".into());
     }
 }
 

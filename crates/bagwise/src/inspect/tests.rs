@@ -107,6 +107,46 @@ fn a_column_that_gives_the_label_away_is_named() {
 }
 
 #[test]
+fn a_code_for_a_missing_value_is_named() {
+    let data = noise(40, 4, 3);
+    let code = |value: &dyn Fn(usize, usize, usize) -> f64| {
+        let found = inspect(&with_column(&data, value));
+        assert!(found.columns[1..].iter().all(|c| c.code.is_none()));
+        assert_eq!(kinds(&found).contains(&"missing_code"), found.columns[0].code.is_some());
+        found.columns[0].code
+    };
+    let wave = |row: usize| 20.0 + (row as f64).sin();
+    assert_eq!(code(&|_, _, r| if r % 9 == 0 { -999.0 } else { wave(r) }), Some(-999.0));
+    assert_eq!(code(&|_, _, r| if r % 9 == 0 { 9999.0 } else { wave(r) }), Some(9999.0));
+    // Once may be an outlier, -7 is no code, 99 is near 80, and two values in all may be meant.
+    assert_eq!(code(&|_, _, r| if r == 9 { -999.0 } else { wave(r) }), None);
+    assert_eq!(code(&|_, _, r| if r % 9 == 0 { -7.0 } else { wave(r) / 100.0 }), None);
+    assert_eq!(code(&|_, _, r| if r % 9 == 0 { 99.0 } else { (r % 81) as f64 }), None);
+    assert_eq!(code(&|_, _, r| if r % 9 == 0 { 999.0 } else { 0.0 }), None);
+    assert_eq!(code(&|_, _, _| 999.0), None);
+}
+
+#[test]
+fn learning_is_warned_of_ids_and_of_copies_that_may_be_split() {
+    let said =
+        |data: &Dataset| -> Vec<&str> { cautions(data, None).unwrap().iter().map(|f| f.kind).collect() };
+    let honest = noise(40, 4, 3);
+    assert_eq!(said(&honest), Vec::<&str>::new());
+    assert_eq!(said(&with_column(&honest, |_, _, r| r as f64)), ["looks_like_id"]);
+    // Every bag twice, one after the other.
+    let bags: Vec<usize> = (0..80).map(|b| b / 2).collect();
+    let twice = honest.select(&bags);
+    assert_eq!(said(&twice), ["duplicate_bags"]);
+    let grouped = |by: usize| {
+        let names: Vec<String> = (0..80).map(|b| format!("g{}", b / by)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Dataset { groups: Some(Groups::from_names(&names)), ..twice.clone() }
+    };
+    assert_eq!(said(&grouped(2)), Vec::<&str>::new());
+    assert_eq!(said(&grouped(1)), ["duplicate_bags"]);
+}
+
+#[test]
 fn few_bags_separate_by_chance_and_are_not_accused() {
     // 6 bags and 200 attributes: some column separates them, as one in ten does by chance.
     let found = inspect(&noise(6, 200, 5));
