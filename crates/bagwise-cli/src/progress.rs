@@ -34,8 +34,11 @@ struct Work {
 impl Work {
     /// As a plain line.
     fn line(&self) -> String {
-        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64());
-        let left = left.map_or(String::new(), |s| format!(", about {} left", human_seconds(s)));
+        let left = match self.end.map(|end| end.checked_duration_since(Instant::now())) {
+            Some(Some(left)) => format!(", about {} left", human_seconds(left.as_secs_f64())),
+            Some(None) => ", longer than estimated".into(),
+            None => String::new(),
+        };
         format!("{}{left}", self.text)
     }
 }
@@ -165,6 +168,11 @@ mod tests {
         shown.run(&at);
         let line = shown.lock().as_ref().map(Work::line).unwrap();
         assert_eq!(line, "musk1: mi-kernel, fold 3 of 10, 42 %, about 10 min left");
+        // Nothing is done, as a sum of nothing says it, and the time is up.
+        shown.run(&RunProgress { share: -0.0, seconds_left: 0.0, ..at });
+        std::thread::sleep(Duration::from_millis(2));
+        let line = shown.lock().as_ref().map(Work::line).unwrap();
+        assert_eq!(line, "musk1: mi-kernel, fold 3 of 10, 0 %, longer than estimated");
         shown.run(&RunProgress { fold: 4, seconds_left: f64::INFINITY, ..at });
         assert!(shown.lock().as_ref().unwrap().line().contains("fold 4 of 10"));
     }

@@ -71,7 +71,8 @@ pub struct RunProgress<'a> {
 impl fmt::Display for RunProgress<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RunProgress { data, method, fold, folds, share, .. } = self;
-        write!(f, "{data}: {method}, fold {fold} of {folds}, {:.0} %", 100.0 * share.clamp(0.0, 1.0))
+        let percent = (100.0 * share.clamp(0.0, 1.0)).round() as u32;
+        write!(f, "{data}: {method}, fold {fold} of {folds}, {percent} %")
     }
 }
 

@@ -392,3 +392,33 @@ fn a_representation_takes_no_more_than_it_was_said_to_need() {
     let needs = isk.needs(&data.bags);
     assert!(12 * map.nnz() as u64 <= needs.each, "{} entries, {needs:?}", map.nnz());
 }
+
+/// Pairs of twelve classes: more machines than are asked one by one, and more bags than one block has.
+#[test]
+fn many_machines_answer_together_as_each_does_alone() {
+    let data = data(75, 4, 3, 12);
+    let bags: Vec<usize> = (0..data.bags.len()).collect();
+    let mi_kernel = methods::find("mi-kernel").unwrap();
+    let points = grid(mi_kernel, &[("gamma", "0.5"), ("c", "1,100")], WhenUnset::Default, false).points;
+    let ctx = Ctx::seeded(0);
+    let prepared = mi_kernel.prepare(Arc::new(data.bags.clone()), &points, &Scope::of(&bags), &ctx).unwrap();
+    let pairs = (0..12).flat_map(|a| (a + 1..12).map(move |b| (a, b)));
+    let fits: Vec<SolvedFit> = pairs
+        .map(|(a, b)| {
+            let own: Vec<usize> = bags.iter().copied().filter(|bag| [a, b].contains(&(bag % 12))).collect();
+            let y: Vec<f64> = own.iter().map(|bag| if bag % 12 == a { 1.0 } else { -1.0 }).collect();
+            let weights = vec![1.0; own.len()];
+            let training = Training { bags: &own, y: &y, weights: &weights, regression: false };
+            prepared.fit(&[0, 1], &training, &ctx).unwrap().remove(1)
+        })
+        .collect();
+    let together = prepared.scores_of_all(&fits.iter().collect::<Vec<_>>(), &bags[2..], &ctx).unwrap();
+    assert_eq!((together.rows(), together.cols()), (73, 66));
+    for (k, fit) in fits.iter().enumerate() {
+        let alone = prepared.scores(fit, &bags[2..], &ctx).unwrap();
+        assert!(alone.iter().any(|score| score.abs() > 0.1), "machine {k} knows nothing");
+        for (row, score) in alone.into_iter().enumerate() {
+            assert_eq!(together.get(row, k).to_bits(), score.to_bits(), "machine {k}, bag {row}");
+        }
+    }
+}

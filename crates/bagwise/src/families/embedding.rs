@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::wanted_rows;
-use crate::families::width::{WIDTH, Width};
+use crate::families::width::Width;
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Grid, Point, index_in};
 use crate::state::refuse;
@@ -202,9 +202,9 @@ impl<E: Embedding> BagKernel for Embedded<E> {
     }
 }
 
-/// The width of a kernel; a linear one may have none in its table.
+/// The width of a kernel; a linear one has none, and needs no median of distances for it.
 fn width(point: &Point, linear: bool) -> Result<Width> {
-    if linear && !point.has(WIDTH.name) { Ok(Width::Gamma(1.0)) } else { Width::read(point) }
+    if linear { Ok(Width::Gamma(1.0)) } else { Width::read(point) }
 }
 
 /// Vectors as bags of one instance each.

@@ -229,6 +229,9 @@ impl<K: BagKernel> Method for KernelSvm<K> {
     }
 }
 
+/// Bags whose outputs many machines compute together: their sums fit the registers.
+const BLOCK: usize = 32;
+
 struct KernelPrepared {
     grams: Box<dyn Grams>,
     /// What is asked of the machine at each point.
@@ -337,12 +340,32 @@ impl Prepared for KernelPrepared {
         let gram = self.grams.gram(self.representation[fits[0].point]);
         let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of()).collect();
         let mut all = Mat::zeros(bags.len(), fits.len());
-        // Bag by bag: all machines read the same row of the Gram.
-        for (row, &bag) in bags.iter().enumerate() {
+        if machines.len() < BLOCK {
+            for (k, machine) in machines.iter().enumerate() {
+                ctx.check()?;
+                let outputs = machine.outputs(gram, bags);
+                outputs.into_iter().enumerate().for_each(|(row, out)| all.set(row, k, out));
+            }
+            return Ok(all);
+        }
+        // Blocks of bags, with the kernel values of a block side by side: every machine is read once for a block, not once
+        // for a bag. Those of all pairs of hundreds of classes do not fit the caches.
+        let mut kernel = vec![[0.0; BLOCK]; gram.cols()];
+        for (block, tested) in bags.chunks(BLOCK).enumerate() {
             ctx.check()?;
-            let kernel = gram.row(bag);
-            for (out, BagMachine { machine, bags }) in all.row_mut(row).iter_mut().zip(&machines) {
-                *out = machine.output(|i| kernel[bags[i]]);
+            for (lane, &bag) in tested.iter().enumerate() {
+                kernel.iter_mut().zip(gram.row(bag)).for_each(|(values, value)| values[lane] = *value);
+            }
+            for (k, BagMachine { machine, bags }) in machines.iter().enumerate() {
+                // In the order of `Machine::output`, so that the bits are the same.
+                let mut sums = [-0.0; BLOCK];
+                for (i, coefficient) in machine.support() {
+                    sums.iter_mut()
+                        .zip(&kernel[bags[i]])
+                        .for_each(|(sum, value)| *sum += coefficient * value);
+                }
+                let outputs = sums.iter().map(|sum| sum + machine.bias);
+                (0..tested.len()).zip(outputs).for_each(|(lane, out)| all.set(block * BLOCK + lane, k, out));
             }
         }
         Ok(all)
