@@ -108,6 +108,7 @@ class Bags:
             names = names or found
         else:
             rows = rows_of(bags, bag_ids, lengths, mask)
+            names = names or rows.names
         self._set(rows, ids, names, categories, missing)
         if groups is not None:
             given = array_of(groups)

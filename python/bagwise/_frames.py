@@ -127,7 +127,15 @@ def chosen(frame: Any, features: Iterable[str]) -> Any:
     known = {"bag", *features}
     # Columns of lists are known by their parts.
     stems = {name.rpartition("_")[0] for name in known}
-    return table.select([name for name in table.names if name in known or name in stems])
+    names = [name for name in table.names if name in known or name in stems]
+    left_out = [name for name in table.names if name not in names]
+    if left_out and "bag" not in names:
+        warnings.warn(
+            f"the frame has no column 'bag', so every row is a bag of its own, and {', '.join(left_out)} "
+            f"{'are' if len(left_out) > 1 else 'is'} left out; give Bags(frame, bag=COLUMN) if a column names the bags",
+            stacklevel=outside(),
+        )
+    return table.select(names)
 
 
 def rows_of_frame(
@@ -145,6 +153,7 @@ def rows_of_frame(
         matrix = frame.X if sparse.issparse(frame.X) else array_of(frame.X)
         return rows_of(matrix, bag_ids, None, None), [str(v) for v in frame.var_names], {}
     table = _Table(frame)
+    _refuse_other_order(frame, bag_ids)
     if bag_ids is None and bag in table.names:
         bag_ids = table.values(bag)
     elif bag_ids is None and bag != "bag":
@@ -158,6 +167,18 @@ def rows_of_frame(
                 f"{repr(role) if role != 'instance_label' else [role]!r}), or drop or rename it"
             )
     return _rows(table, features, bag_ids)
+
+
+def _refuse_other_order(frame: Any, bag_ids: Any) -> None:
+    """Two indexes of pandas with the same entries in another order: taken by position, rows would go to wrong bags."""
+    mine, theirs = getattr(frame, "index", None), getattr(bag_ids, "index", None)
+    if not all(hasattr(index, "equals") for index in (mine, theirs)) or mine.equals(theirs):
+        return
+    if len(mine) == len(theirs) and mine.sort_values().equals(theirs.sort_values()):
+        raise ValueError(
+            "bag_ids have the index of the frame in another order; give bag_ids.loc[frame.index], or bag_ids.to_numpy() if "
+            "they are in the order of the rows"
+        )
 
 
 class _Table:
@@ -218,7 +239,8 @@ def _rows(
         found = _embedding(values, name)
         if found is not None:
             columns.append(found)
-            names += [f"{name}_{i}" for i in range(found.shape[1])]
+            # As in Parquet files, so that a model knows the columns of both.
+            names += [f"{name}_{i}" for i in range(1, found.shape[1] + 1)]
             continue
         if table.is_categorical(name):
             values, categories[name] = _coded(values)

@@ -37,6 +37,8 @@ class Rows:
     order: NDArray[np.int64] | None = None
     #: For several matrices, whether they are kept in single precision.
     single: bool | None = None
+    #: Names of the features, where each bag is a frame.
+    names: list[str] | None = None
 
 
 def rows_of(bags: Any, bag_ids: ArrayLike | None, lengths: ArrayLike | None, mask: ArrayLike | None) -> Rows:
@@ -54,7 +56,12 @@ def rows_of(bags: Any, bag_ids: ArrayLike | None, lengths: ArrayLike | None, mas
     if is_array(bags):
         array = array_of(bags)
         if array.ndim == 1 and array.dtype == object:
-            return _joined(list(array), bag_ids)
+            found = _joined(list(array), bag_ids)
+            index = getattr(bags, "index", None)
+            if hasattr(bags, "iloc") and type(index).__name__ != "RangeIndex" and index.is_unique:
+                # A pandas Series of matrices names its bags.
+                found.ids = [str(label) for label in index]
+            return found
         if array.ndim == 3:
             return _padded(array, bag_ids, lengths, mask)
         _refuse_padding(lengths, mask)
@@ -258,6 +265,7 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
     if all(sparse.issparse(b) for b in bags):
         offsets = np.cumsum([0] + [b.shape[0] for b in bags]).astype(np.int64)
         return Rows(_sparse_rows(sparse.vstack(bags, format="csr"), None).instances, offsets)
+    bags, names = _by_name(bags)
     # Where arrays are arrays these are no copies.
     arrays = [array_of(b.toarray() if sparse.issparse(b) else b) for b in bags]
     for i, array in enumerate(arrays):
@@ -270,4 +278,18 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
             raise ValueError(f"bag {i} has {array.shape[1]} features, bag 0 has {arrays[0].shape[1]}; they must agree")
     single = all(_is_single(a) for a in arrays)
     offsets = np.cumsum([0] + [len(a) for a in arrays]).astype(np.int64)
-    return Rows((numbers(a, f"bag {i}") for i, a in enumerate(arrays)), offsets, None, None, single)
+    return Rows((numbers(a, f"bag {i}") for i, a in enumerate(arrays)), offsets, None, None, single, names)
+
+
+def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
+    """Frames with their columns in the order of the first, and the names of these; other bags as they are."""
+    if not all(hasattr(bag, "columns") and hasattr(bag, "__array__") for bag in bags):
+        return bags, None
+    first = list(bags[0].columns)
+    for i, bag in enumerate(bags):
+        own = list(bag.columns)
+        if sorted(map(str, own)) != sorted(map(str, first)) or len(set(own)) < len(own):
+            raise ValueError(f"bag {i} has the columns {own}, bag 0 {first}; give all bags the same ones, each once")
+    if not all(isinstance(name, str) for name in first):
+        return bags, None
+    return [bag if list(bag.columns) == first else bag[first] for bag in bags], first

@@ -12,19 +12,23 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from bagwise._bags import Bags
+from bagwise._inputs import gaps
 
 
 def aligned(values: Any, bags: Bags, what: str) -> Any:
     """Values in the order of the bags: a pandas Series that is indexed by their ids is matched by these.
 
-    The index that pandas makes itself counts positions, as does one that knows none of the bags.
+    The index that pandas makes itself counts positions, as does one that knows none of the bags. Bags without names are
+    called "1", "2" and so on; numbers are no sign that these are meant, but text is.
     """
     index = getattr(values, "index", None)
-    if index is None or callable(index) or not hasattr(values, "iloc") or not bags._has_ids:
+    if index is None or callable(index) or not hasattr(values, "iloc"):
         return values
     if type(index).__name__ == "RangeIndex" and index.name is None:
         return values
     ids, labels = bags.ids, [str(label) for label in index]
+    if not bags._has_ids and not (all(isinstance(label, str) for label in index) and set(ids) <= set(labels)):
+        return values
     # Bags that were drawn twice have a number behind their names.
     if labels in (ids, [re.sub(r" \(\d+\)$", "", name) for name in ids]):
         return values
@@ -50,7 +54,10 @@ def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Codes and classes of labels."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
+    _refuse_masked(y)
     given = column_or_1d(y, warn=True)
+    if given.dtype == object and gaps(given).any():
+        raise ValueError("Input y contains NaN or None; give every bag a label")
     check_classification_targets(given)
     if given.dtype.kind == "f" and not np.isfinite(given).all():
         raise ValueError("Input y contains NaN or infinity; give every bag a label")
@@ -58,6 +65,11 @@ def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     if len(classes) < 2:
         raise ValueError(f"{who} needs at least two classes; all bags are of one class, {classes.tolist()}")
     return codes.reshape(-1).astype(np.float64), classes
+
+
+def _refuse_masked(y: Any) -> None:
+    if np.ma.is_masked(y):
+        raise ValueError("y is masked for some bags, but what lies under a mask is no label; leave these bags out")
 
 
 def weighed(
@@ -74,8 +86,14 @@ def weighed(
         names, known = ", ".join(map(repr, strangers)), ", ".join(map(repr, here))
         raise ValueError(f"class_weight names {names}, no class; the classes are {known}")
     own = np.asarray([float(class_weight.get(c, 1.0)) for c in here])
+    if not np.isfinite(own).all() or (own < 0).any():
+        raise ValueError(f"class_weight is {dict(class_weight)!r}; weights must be finite and not below 0")
     weights = own[codes.astype(np.int64)]
-    return weights if sample_weight is None else weights * np.asarray(sample_weight, dtype=np.float64)
+    if sample_weight is None:
+        return weights
+    given = np.asarray(sample_weight, dtype=np.float64)
+    # Another shape is refused where weights are checked.
+    return weights * given if given.shape in ((), weights.shape) else given
 
 
 def class_names(classes: NDArray[Any]) -> list[str]:
@@ -88,7 +106,11 @@ def numbers_of(y: ArrayLike, who: str) -> NDArray[np.float64]:
     """Real values of bags."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
-    values: NDArray[np.float64] = column_or_1d(np.asarray(y), warn=True).astype(np.float64)
+    _refuse_masked(y)
+    given = column_or_1d(np.asarray(y), warn=True)
+    if given.dtype.kind in "Mm":
+        raise ValueError("y holds dates or times; give numbers, such as days since some date")
+    values: NDArray[np.float64] = given.astype(np.float64)
     if not np.isfinite(values).all():
         raise ValueError("Input y contains NaN or infinity; give every bag a finite number")
     if len(values) < 2:
@@ -119,9 +141,16 @@ def problem_parts(
     owners = None
     groups = bags.groups if groups is None else groups
     if groups is not None:
-        owners = [str(g) for g in np.asarray(groups).tolist()]
+        given = np.asarray(groups)
+        if given.ndim != 1:
+            raise ValueError(f"groups of shape {given.shape} for {len(bags)} bags; give one per bag")
+        owners = [str(g) for g in given.tolist()]
         if len(owners) != len(bags):
             raise ValueError(f"{len(owners)} groups for {len(bags)} bags")
+        if gaps(given).any():
+            # Taken for a group, all bags without one would go to the same fold.
+            name = bags.ids[int(np.flatnonzero(gaps(given))[0])]
+            raise ValueError(f"bag '{name}' has no group; give every bag one, its own if it stands alone")
     return weights, owners
 
 

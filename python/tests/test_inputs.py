@@ -122,7 +122,7 @@ def test_frames_of_every_library_are_the_same() -> None:
     assert Bags(single).instances.dtype == np.float32
     lists = pl.DataFrame({"bag": ["a", "b"], "e": [[1.0, 2.0], [3.0, 4.0]]})
     for frame in (lists, lists.with_columns(pl.col("e").cast(pl.Array(pl.Float64, 2)))):
-        assert Bags(frame).feature_names == ["e_0", "e_1"] and Bags(frame).instances.tolist() == [[1, 2], [3, 4]]
+        assert Bags(frame).feature_names == ["e_1", "e_2"] and Bags(frame).instances.tolist() == [[1, 2], [3, 4]]
     # A type that says categories is believed, numbers or not.
     kinds = pd.DataFrame({"bag": ["a", "b"], "k": pd.Categorical([3, 7])})
     assert Bags(kinds).categories == {"k": ["3", "7"]}
@@ -136,7 +136,7 @@ def test_a_model_takes_frames_with_lists_again() -> None:
     frame = pd.DataFrame({"bag": np.repeat(np.arange(20), 2), "e": cells, "note": 1.0})
     y = np.arange(20) % 2
     model = MIKernelClassifier().fit(frame.drop(columns="note"), y)
-    assert model.feature_names_in_.tolist() == ["e_0", "e_1", "e_2"]
+    assert model.feature_names_in_.tolist() == ["e_1", "e_2", "e_3"]
     assert np.array_equal(model.predict(frame), model.predict(frame.drop(columns="note")))
 
 

@@ -185,6 +185,9 @@ def test_bad_data_says_where(small: Dataset) -> None:
         MIKernelClassifier().fit(small.bags, np.repeat(small.y, small.bags.sizes()))
     with pytest.raises(ValueError, match="3 groups for 40 bags"):
         MIKernelClassifier().fit(small.bags, small.y, groups=[1, 2, 3])
+    for none in (np.nan, None):
+        with pytest.raises(ValueError, match="bag '3' has no group"):
+            MIKernelClassifier().fit(small.bags, small.y, groups=[1, 2, none, *range(37)])
     gaps = [b.copy() for b in small.bags]
     gaps[4][0, 1] = np.nan
     with pytest.raises(

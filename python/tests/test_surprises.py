@@ -97,6 +97,64 @@ def test_a_series_of_positions_stays_one(small: Dataset) -> None:
     assert MIKernelClassifier(c=10).fit(bags, by_id).score(bags, small.y) > 0.9
 
 
+def test_text_that_numbers_the_bags_names_them(small: Dataset) -> None:
+    # Bags of a file may be called 1, 2, 3, … by it; nobody else would call rows "1", "2", "3".
+    y = pd.Series(small.y, index=[str(i) for i in range(1, 41)]).sample(frac=1.0, random_state=0)
+    assert (y.to_numpy() != small.y).any()
+    for bags in (Bags(list(small.bags)), list(small.bags)):
+        assert MIKernelClassifier(c=10).fit(bags, y).score(bags, small.y) > 0.9
+
+
+def test_a_series_of_bags_names_them(small: Dataset) -> None:
+    names = [f"b{i}" for i in range(40)]
+    bags = pd.Series(list(small.bags), index=names)
+    y = pd.Series(small.y, index=names).sample(frac=1.0, random_state=0)
+    assert MIKernelClassifier(c=10).fit(bags, y).score(list(small.bags), small.y) > 0.9
+    # Bags that were drawn twice have no names, and positions count.
+    twice = [*range(40), 0]
+    assert Bags(bags.iloc[twice]).ids[-1] == "41"
+
+
+def test_a_list_of_frames_goes_by_the_names_of_columns(small: Dataset) -> None:
+    frames = [pd.DataFrame(bag, columns=["a", "b", "c"]) for bag in small.bags]
+    turned = [frame[["c", "a", "b"]] for frame in frames]
+    model = MIKernelClassifier(c=10).fit(frames, small.y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    for other in (turned, [frames[0], *turned[1:]], dict(enumerate(turned))):
+        assert np.array_equal(model.decision_function(other), model.decision_function(frames))
+    with pytest.raises(ValueError, match="bag 1 has the columns"):
+        Bags([frames[0], frames[1].rename(columns={"a": "z"})])
+
+
+def test_ids_of_rows_in_another_order_are_refused(small: Dataset) -> None:
+    frame = frame_of(small)
+    rows = frame.drop(columns="bag").sample(frac=1.0, random_state=0)
+    with pytest.raises(ValueError, match="the index of the frame in another order"):
+        Bags(rows, frame["bag"])
+    assert len(Bags(rows, frame["bag"].loc[rows.index])) == len(Bags(rows, frame["bag"].to_numpy())) == 40
+
+
+def test_what_is_no_label_is_refused(small: Dataset) -> None:
+    bags, y = small.bags, small.y
+    third = np.arange(40) == 2
+    with pytest.raises(ValueError, match="y is masked"):
+        MIKernelClassifier().fit(bags, np.ma.masked_array(y, third))
+    with pytest.raises(ValueError, match="y is masked"):
+        MIKernelRegressor().fit(bags, np.ma.masked_array(y * 1.0, third))
+    for none in (None, np.nan):
+        with pytest.raises(ValueError, match="y contains NaN or None"):
+            MIKernelClassifier().fit(bags, np.where(third, none, np.where(y == 1, "yes", "no").astype(object)))
+    with pytest.raises(ValueError, match="y holds dates"):
+        MIKernelRegressor().fit(bags, np.where(y == 1, np.datetime64("2020-01-01"), np.datetime64("2021-01-01")))
+    with pytest.raises(ValueError, match=r"groups of shape \(40, 2\)"):
+        MIKernelClassifier().fit(bags, y, groups=np.stack([y, y], axis=1))
+    for weight in ([2.0], np.ones(5)):
+        with pytest.raises(ValueError, match=r"sample_weight.shape == \(\d,\)"):
+            MIKernelClassifier(class_weight={0: 1.0, 1: 2.0}).fit(bags, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="class_weight is .* not below 0"):
+        MIKernelClassifier(class_weight={0: -1.0, 1: 2.0}).fit(bags, y)
+
+
 def test_a_column_of_labels_is_no_feature(small: Dataset) -> None:
     frame = frame_of(small)
     for name in ("label", "group", "instance_label"):
@@ -156,17 +214,35 @@ def test_what_hides_in_cells_is_unfolded_or_refused() -> None:
     rows = [np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([5.0, 6.0])]
     for cells in (rows, [r.tolist() for r in rows]):
         bags = Bags(pd.DataFrame({"bag": ["a", "a", "b"], "e": cells, "x": [7.0, 8.0, 9.0]}))
-        assert bags.feature_names == ["e_0", "e_1", "x"]
+        assert bags.feature_names == ["e_1", "e_2", "x"]
         assert bags.instances.tolist() == [[1, 2, 7], [3, 4, 8], [5, 6, 9]]
     with pytest.raises(ValueError, match="column 'e': row 1 .* has 3 numbers, row 0 has 2"):
         Bags(pd.DataFrame({"bag": ["a", "a"], "e": [[1, 2], [1, 2, 3]]}))
+
+
+def test_a_model_of_lists_in_cells_knows_them_in_files(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"bag": np.repeat(np.arange(20), 2).astype(str), "e": list(rng.normal(size=(40, 3)))})
+    model = MIKernelClassifier().fit(frame, np.arange(20) % 2)
+    frame.to_parquet(tmp_path / "t.parquet")
+    read = bagwise.read(tmp_path / "t.parquet").bags
+    assert read.feature_names == Bags(frame).feature_names
+    assert np.array_equal(model.decision_function(read), model.decision_function(frame))
+
+
+def test_a_frame_that_names_its_bags_otherwise_is_not_taken_by_rows(small: Dataset) -> None:
+    frame = frame_of(small).rename(columns={"bag": "mol"})
+    model = MIKernelClassifier(c=10).fit(Bags(frame, bag="mol"), small.y)
+    with pytest.warns(UserWarning, match="no column 'bag', so every row is a bag of its own, and mol is left out"):
+        assert len(model.predict(frame)) == len(frame)
+    assert len(model.predict(Bags(frame, bag="mol"))) == 40
 
 
 def test_arrow_tables_are_frames() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"bag": ["a", "b", "a"], "x": [1.0, 2.0, None], "e": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]})
     bags = Bags(table, missing=True)
-    assert bags.ids == ["a", "b"] and bags.feature_names == ["x", "e_0", "e_1"]
+    assert bags.ids == ["a", "b"] and bags.feature_names == ["x", "e_1", "e_2"]
     assert np.array_equal(bags[0], [[1, 1, 2], [np.nan, 5, 6]], equal_nan=True)
     data = bagwise.from_frame(table.append_column("y", pa.array([1, 0, 1])), label="y", missing=True)
     assert data.y is not None and data.y.tolist() == [1, 0]
