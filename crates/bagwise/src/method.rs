@@ -345,6 +345,12 @@ pub trait Method: Send + Sync {
         None
     }
 
+    /// What is only approximate for these bags at some of the points, how far it is off at most, and which setting makes it
+    /// exact; nothing if all is exact.
+    fn approximation(&self, _bags: &Bags, _points: &[Point]) -> Option<String> {
+        None
+    }
+
     /// Whether a point has a meaning where reference points are drawn from so many instances. Of a grid those without one
     /// are left out; if none is left, `prepare` says why.
     fn admits(&self, _point: &Point, _instances: usize) -> bool {
