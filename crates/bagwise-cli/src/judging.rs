@@ -244,6 +244,8 @@ fn watched<T>(
                     human_seconds(time.seconds() / parts as f64)
                 ));
                 say_plan(time, "--methods", session);
+                let approximate = candidates.iter().flat_map(|c| c.approximations(data));
+                approximate.for_each(|what| session.say(&what));
                 if let Some(file) = torn {
                     session.warn(&format!(
                         "{}: the last line is incomplete and is dropped; its fit will be repeated",

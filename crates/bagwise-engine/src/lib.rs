@@ -17,6 +17,7 @@ pub mod density;
 pub mod direct;
 pub mod edge_map;
 mod eigen;
+pub mod entropic;
 mod kernels;
 pub mod label_map;
 mod layout;

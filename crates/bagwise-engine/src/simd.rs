@@ -109,6 +109,22 @@ pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     eight_sums(a, b, |x, y| (x - y) * (x - y))
 }
 
+/// The least of `a - b`, eight at a time.
+pub(crate) fn least_difference(a: &[f64], b: &[f64]) -> f64 {
+    const SIDE: usize = 8;
+    let mut least = [f64::INFINITY; SIDE];
+    let (whole, rest) = a.as_chunks::<SIDE>();
+    let (others, other_rest) = b.as_chunks::<SIDE>();
+    for (a, b) in whole.iter().zip(others) {
+        for k in 0..SIDE {
+            let d = a[k] - b[k];
+            least[k] = if d < least[k] { d } else { least[k] };
+        }
+    }
+    let tail = rest.iter().zip(other_rest).map(|(a, b)| a - b).fold(f64::INFINITY, f64::min);
+    least.into_iter().fold(tail, f64::min)
+}
+
 /// A sum over pairs, in eight sums side by side, which the compiler makes vectors of, and in one order whichever comes first.
 #[inline(always)]
 fn eight_sums(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {

@@ -1,4 +1,5 @@
-//! Optimal transport between two sets of points with uniform weights, exactly: the earth mover's distance.
+//! Optimal transport between two sets of points with uniform weights: the earth mover's distance, exactly, or for large sets
+//! within a known error ([`super::entropic`]).
 //!
 //! A network simplex on the complete bipartite graph. Weights are whole numbers (each of m points sends `n / gcd`, each of n
 //! receives `m / gcd`), perturbed so that no basis is degenerate: with a factor of `2 m + 2` on all weights, every sender has one
@@ -11,6 +12,8 @@
 use rayon::prelude::*;
 
 use super::bag_distances::{PackedBags, reserve};
+use super::entropic::entropic_cost;
+use super::simd::least_difference;
 use bagwise_core::{Bags, Ctx, Mat, Message, Result};
 
 /// A reduced cost counts as negative below this share of the largest cost: far above what potentials lose by rounding, and a
@@ -38,28 +41,69 @@ pub fn transport(costs: &Mat, ctx: &Ctx) -> Result<TransportPlan> {
     Ok(tree.plan())
 }
 
-/// The cost alone; bags of one instance need no search.
-pub fn transport_cost(costs: &Mat, ctx: &Ctx) -> Result<f64> {
-    match (costs.rows(), costs.cols()) {
-        (1, n) | (n, 1) => Ok(costs.data().iter().sum::<f64>() / n as f64),
-        _ => Ok(transport(costs, ctx)?.cost),
+/// How the cost of a pair of bags is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransportSolver {
+    /// Exactly up to [`LARGE_PAIR`], above it within the error of [`entropic_cost`].
+    Auto,
+    /// Always exactly.
+    Exact,
+    /// Always within the error.
+    Entropic,
+}
+
+/// Pairs of instances from which on a search within an error takes less time than an exact one: 2,000 with 2,000.
+pub const LARGE_PAIR: usize = 4_000_000;
+
+impl TransportSolver {
+    /// Whether bags of these sizes are compared within an error only. One instance has a single way to go.
+    pub fn approximates(self, m: usize, n: usize) -> bool {
+        m.min(n) > 1
+            && match self {
+                TransportSolver::Auto => m * n > LARGE_PAIR,
+                TransportSolver::Exact => false,
+                TransportSolver::Entropic => true,
+            }
     }
+}
+
+/// The cost alone; bags of one instance need no search.
+pub fn transport_cost(costs: &Mat, solver: TransportSolver, ctx: &Ctx) -> Result<f64> {
+    let (m, n) = (costs.rows(), costs.cols());
+    if m.min(n) == 1 {
+        return Ok(costs.data().iter().sum::<f64>() / m.max(n) as f64);
+    }
+    let found = if solver.approximates(m, n) { entropic_cost(costs, ctx)? } else { None };
+    found.map_or_else(|| Ok(transport(costs, ctx)?.cost), Ok)
 }
 
 /// The earth mover's distances of all pairs of bags, by distances of instances or by their squares: exactly symmetric, 0 on the
 /// diagonal.
-pub fn earth_movers(bags: &Bags, euclid: bool, ctx: &Ctx) -> Result<Mat> {
-    let mut all = between(bags, bags, true, euclid, ctx)?;
+pub fn earth_movers(bags: &Bags, euclid: bool, solver: TransportSolver, ctx: &Ctx) -> Result<Mat> {
+    let mut all = between(bags, bags, true, euclid, solver, ctx)?;
     super::pairs::mirror(&mut all);
     Ok(all)
 }
 
 /// The earth mover's distances of new bags to kept ones, new x kept.
-pub fn earth_movers_to(new: &Bags, kept: &Bags, euclid: bool, ctx: &Ctx) -> Result<Mat> {
-    between(new, kept, false, euclid, ctx)
+pub fn earth_movers_to(
+    new: &Bags,
+    kept: &Bags,
+    euclid: bool,
+    solver: TransportSolver,
+    ctx: &Ctx,
+) -> Result<Mat> {
+    between(new, kept, false, euclid, solver, ctx)
 }
 
-fn between(rows: &Bags, cols: &Bags, symmetric: bool, euclid: bool, ctx: &Ctx) -> Result<Mat> {
+fn between(
+    rows: &Bags,
+    cols: &Bags,
+    symmetric: bool,
+    euclid: bool,
+    solver: TransportSolver,
+    ctx: &Ctx,
+) -> Result<Mat> {
     reserve(rows.len(), cols.len(), ctx)?;
     let all = cols.instance_count();
     let largest = (0..rows.len()).map(|b| rows.rows(b).len()).max().unwrap_or(0);
@@ -89,7 +133,7 @@ fn between(rows: &Bags, cols: &Bags, symmetric: bool, euclid: bool, ctx: &Ctx) -
             let of_row = |i: usize| costs[i * all..][cols.rows(other)].iter().copied();
             let values = (0..instances.len()).flat_map(of_row).collect();
             let pair = Mat::new(instances.len(), cols.rows(other).len(), values);
-            line[other] = transport_cost(&pair, ctx)?;
+            line[other] = transport_cost(&pair, solver, ctx)?;
         }
         Ok(())
     })?;
@@ -336,22 +380,6 @@ impl<'c> BasisTree<'c> {
     }
 }
 
-/// The least of `a - b`, eight at a time.
-fn least_difference(a: &[f64], b: &[f64]) -> f64 {
-    const SIDE: usize = 8;
-    let mut least = [f64::INFINITY; SIDE];
-    let (whole, rest) = a.as_chunks::<SIDE>();
-    let (others, other_rest) = b.as_chunks::<SIDE>();
-    for (a, b) in whole.iter().zip(others) {
-        for k in 0..SIDE {
-            let d = a[k] - b[k];
-            least[k] = if d < least[k] { d } else { least[k] };
-        }
-    }
-    let tail = rest.iter().zip(other_rest).map(|(a, b)| a - b).fold(f64::INFINITY, f64::min);
-    least.into_iter().fold(tail, f64::min)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -414,7 +442,7 @@ mod tests {
             for euclid in [true, false] {
                 let costs = costs(&a, &b, euclid);
                 let cost = certify(&costs, &format!("case {case}, {m} x {n}"));
-                let known = transport_cost(&costs, &Ctx::default()).unwrap();
+                let known = transport_cost(&costs, TransportSolver::Auto, &Ctx::default()).unwrap();
                 assert!((cost - known).abs() <= 1e-12 * cost.max(1.0));
             }
         }

@@ -7,7 +7,7 @@ use bagwise_io::MapRows;
 use bagwise_judge::{Fold, GroundTruth, Metric, Pool, Splits, Threshold};
 
 use crate::config::{AUTO, INNER_FOLDS, MethodConfig};
-use crate::fold::{ResolvedConfig, TrainOptions, TrainingTask, train};
+use crate::fold::{ResolvedConfig, TrainOptions, TrainingTask, approximations, train};
 use crate::model::{CalibrationBag, Conformal, Model, Prediction, class_score};
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 
@@ -129,6 +129,11 @@ impl<'a> Fit<'a> {
     /// The candidates, and the time they will take.
     pub fn plan(&self) -> Result<TimePlan> {
         Ok(self.setups()?.1)
+    }
+
+    /// What will be only approximate: sentences, mostly none.
+    pub fn approximations(&self) -> Result<Vec<String>> {
+        Ok(approximations(&self.setups()?.0, self.data))
     }
 
     /// What is chosen from, with its plan.

@@ -345,6 +345,12 @@ pub trait Method: Send + Sync {
         None
     }
 
+    /// What is only approximate for these bags at some of the points, how far it is off at most, and which setting makes it
+    /// exact; nothing if all is exact.
+    fn approximation(&self, _bags: &Bags, _points: &[Point]) -> Option<String> {
+        None
+    }
+
     /// Whether a point makes sense if reference points are drawn from this number of instances. Other points of a grid are left
     /// out; if none is left, `prepare` returns an error that says why.
     fn admits(&self, _point: &Point, _instances: usize) -> bool {

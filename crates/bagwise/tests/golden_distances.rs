@@ -8,7 +8,7 @@ use bagwise::methods;
 use bagwise::params::{Grid, WhenUnset};
 use bagwise::{Bags, Ctx, Instances, Mat, Rng};
 use bagwise_engine::bag_summaries::{BagSummary, PairSummary, SummaryDirection, summaries, summaries_to};
-use bagwise_engine::transport::{earth_movers, earth_movers_to};
+use bagwise_engine::transport::{TransportSolver, earth_movers, earth_movers_to};
 use serde_json::Value;
 
 fn golden() -> Vec<Value> {
@@ -95,8 +95,12 @@ fn earth_movers_distances_and_kernels_are_those_of_another_program() {
         for (name, euclid) in [("emd", true), ("emd_squared", false)] {
             let known = mat(&case[name]);
             let what = format!("{} {name}", case["name"]);
-            all_close(&earth_movers(&bags, euclid, &ctx).unwrap(), &known, &what);
-            all_close(&earth_movers_to(&bags, &bags, euclid, &ctx).unwrap(), &known, &what);
+            all_close(&earth_movers(&bags, euclid, TransportSolver::Auto, &ctx).unwrap(), &known, &what);
+            all_close(
+                &earth_movers_to(&bags, &bags, euclid, TransportSolver::Auto, &ctx).unwrap(),
+                &known,
+                &what,
+            );
         }
         let emd: &dyn Method = methods::find("emd").unwrap();
         let train: Vec<usize> = (0..bags.len()).collect();
@@ -142,4 +146,47 @@ fn a_shifted_gram_has_no_negative_eigenvalue() {
     // Where nothing is lacking, nothing is added.
     assert!(least(&gram("euclid", "none")) > 0.0);
     assert_eq!(gram("euclid", "none"), gram("euclid", "shift"));
+}
+
+#[test]
+fn approximate_distances_are_within_their_error_and_announced() {
+    let emd: &dyn Method = methods::find("emd").unwrap();
+    let ctx = Ctx::default();
+    let points = |solver: &str| {
+        let given = [("solver", solver), ("gamma", "0.5")].map(|(name, value)| (name.into(), value.into()));
+        Grid::new("emd", emd.params(), &given, WhenUnset::Default, false).unwrap().points
+    };
+    let mut rng = Rng::new(1, "approximate", &[]);
+    let mut made = |sizes: &[usize], width: usize| {
+        let instances: usize = sizes.iter().sum();
+        let values = (0..instances * width).map(|_| rng.normal()).collect();
+        let ends = sizes.iter().scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        });
+        let offsets = std::iter::once(0).chain(ends).collect();
+        Bags::new(Instances::F64(Mat::new(instances, width, values)), offsets).unwrap()
+    };
+    let bags = made(&[1, 7, 30, 12, 25, 7], 3);
+    let train: Vec<usize> = (0..bags.len()).collect();
+    let distances = |solver: &str| -> Vec<f64> {
+        let points = points(solver);
+        let prepared = emd.prepare(Arc::new(bags.clone()), &points, &Scope::of(&train), &ctx).unwrap();
+        let gram = prepared.gram(0, &ctx).unwrap().unwrap();
+        // What a model answers is what it was trained with.
+        all_close(&prepared.against(0, &bags, &ctx).unwrap().unwrap(), gram, solver);
+        gram.data().iter().map(|k| -2.0 * k.ln()).collect()
+    };
+    let (exact, entropic) = (distances("exact"), distances("entropic"));
+    assert_eq!(exact, distances("auto"));
+    assert_ne!(exact, entropic);
+    for (e, x) in entropic.iter().zip(&exact) {
+        assert!((e - x).abs() <= 0.01 * x + 1e-12, "{e} and {x}");
+    }
+    let large = made(&[2001, 2000, 3], 1);
+    let said = |solver: &str, bags: &Bags| emd.approximation(bags, &points(solver));
+    assert_eq!((said("auto", &bags), said("exact", &large)), (None, None));
+    for text in [said("auto", &large), said("entropic", &bags)] {
+        assert!(text.unwrap().contains("at most 1 %"));
+    }
 }

@@ -8,7 +8,7 @@
 use anyhow::{Context as _, Result, bail};
 use bagwise::preprocess::{Scale, Transform};
 use bagwise::unstable::engine::instruction_set;
-use bagwise::unstable::engine::transport::{earth_movers, earth_movers_to};
+use bagwise::unstable::engine::transport::{TransportSolver, earth_movers, earth_movers_to};
 use bagwise::{Bags, Ctx, Instances, Mat, Rng};
 
 use crate::bench_pairs::{cpu_seconds, one_thread, released, verdict};
@@ -75,13 +75,20 @@ fn beside_pot() -> Result<()> {
         Ok(())
     };
     for (name, bags) in SETS.into_iter().zip(&sets) {
-        let (seconds, found) = least(|| Ok(earth_movers(bags, true, &ctx)?))?;
+        let (seconds, found) = least(|| Ok(earth_movers(bags, true, TransportSolver::Exact, &ctx)?))?;
         let upper = (0..bags.len()).flat_map(|i| (i + 1..bags.len()).map(move |j| (i, j)));
         row(name, seconds, &upper.map(|(i, j)| found.get(i, j)).collect::<Vec<f64>>())?;
     }
     let (seconds, found) = least(|| {
         let one = |&(i, j): &(usize, usize)| {
-            Ok(earth_movers_to(&random.select(&[i]), &random.select(&[j]), true, &ctx)?.get(0, 0))
+            Ok(earth_movers_to(
+                &random.select(&[i]),
+                &random.select(&[j]),
+                true,
+                TransportSolver::Exact,
+                &ctx,
+            )?
+            .get(0, 0))
         };
         pairs.iter().map(one).collect::<Result<Vec<f64>>>()
     })?;

@@ -113,6 +113,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         let seconds = plan.seconds() * f64::from(1 + args.conformal.unwrap_or(0));
         session.say(&format!("{}: {methods}; about {}", data.name, human_seconds(seconds)));
         say_plan(&plan, "--method", session);
+        fit.approximations()?.iter().for_each(|what| session.say(what));
     }
     let mut model = fit.run()?;
     if let Some(name) = &args.data {

@@ -63,6 +63,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let data = session.read(&args.data, &options)?;
     let reference = against.as_ref().unwrap_or(&data);
     let (setup, point) = args.seeing.single(&args.method, reference, &args.read)?;
+    if let Some(what) = setup.method.approximation(&data.bags, &setup.grid.points) {
+        session.say(&what);
+    }
     let ctx = args.seeing.ctx(&session.ctx);
     let columns = against.as_ref().map(|a| &a.bags);
     let part = |shard: Option<Shard>| {

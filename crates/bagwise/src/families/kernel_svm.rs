@@ -41,6 +41,11 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
         None
     }
 
+    /// As [`Method::approximation`].
+    fn approximation(&self, _bags: &Bags, _points: &[Point]) -> Option<String> {
+        None
+    }
+
     /// True if the kernel of a point has no width, so that points that differ in it are the same.
     fn ignores_width(&self, _point: &Point) -> bool {
         false
@@ -162,6 +167,10 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
     fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
         self.kernel.refuses(self.info.name, points, scale)
+    }
+
+    fn approximation(&self, bags: &Bags, points: &[Point]) -> Option<String> {
+        self.kernel.approximation(bags, points)
     }
 
     fn reuses_labels(&self, point: &Point) -> bool {

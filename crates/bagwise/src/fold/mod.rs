@@ -53,6 +53,16 @@ impl ResolvedConfig {
     }
 }
 
+/// What is only approximate for these data, each sentence once.
+pub(crate) fn approximations(setups: &[ResolvedConfig], data: &Dataset) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for setup in setups {
+        let new = setup.method.approximation(&data.bags, &setup.grid.points);
+        said.extend(new.filter(|text| !said.contains(text)));
+    }
+    said
+}
+
 /// From this many machines on, the outputs of all points of a grid are not kept side by side: pairs of 300 classes are 44,850
 /// outputs per bag and point.
 const MANY_MACHINES: usize = MANY_CLASSES * (MANY_CLASSES - 1) / 2;

@@ -2,7 +2,8 @@
 //!
 //! `EMD(A, B)` is the least mean cost of moving the uniform distribution on the instances of A to that on those of B, where a unit
 //! from x to z costs `|x - z|` (`metric=euclid`) or its square. The kernel is `exp(-gamma EMD(A, B))`, with gamma relative to the
-//! median over pairs of training bags. Distances are exact (`bagwise_engine::transport`), and one set of them serves all widths.
+//! median over pairs of training bags. Distances are exact (`bagwise_engine::transport`); with `solver=auto` those of very large
+//! bags are within one percent (`bagwise_engine::entropic`). One set of them serves all widths.
 //!
 //! The kernel is not always positive semi-definite. `psd=none` takes it as it is: the solver then ends at a stationary point.
 //! `psd=shift` adds to the diagonal of the training Gram what its least eigenvalue lacks of 0.
@@ -22,8 +23,9 @@ use crate::params::{Kind, ParamSpec, Point};
 use crate::preprocess::Scale;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result};
+use bagwise_engine::entropic::ENTROPIC_ERROR;
 use bagwise_engine::least_eigenvalue;
-use bagwise_engine::transport::{earth_movers, earth_movers_to};
+use bagwise_engine::transport::{LARGE_PAIR, TransportSolver, earth_movers, earth_movers_to};
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Emd> = KernelSvm { info: &INFO, kernel: Emd };
@@ -36,8 +38,9 @@ static INFO: Info = Info {
     name: "emd",
     title: "earth mover's distances of bags and an SVM",
     about: "The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag has \
-            mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact. \
-            The kernel is not always positive semi-definite; psd=shift corrects the training Gram matrix.",
+            mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact, \
+            except between very large bags (see solver). The kernel is not always positive semi-definite; psd=shift corrects the \
+            training Gram matrix.",
     reference: "Zhang, Marszalek, Lazebnik, Schmid: Local features and kernels for classification of texture and object \
                 categories, IJCV 73, 2007",
     family: "bag kernel + SVM",
@@ -63,6 +66,13 @@ static PARAMS: &[ParamSpec] = &[
         "What to do if the training Gram matrix has negative eigenvalues: nothing (none), or enlarge \
          its diagonal until the least is 0 (shift).",
     ),
+    ParamSpec::new(
+        "solver",
+        Kind::Word(&["auto", "exact", "entropic"]),
+        "auto",
+        "How distances are computed: exactly (exact), or approximately by entropic transport with an error of at most 1 % \
+         (entropic). auto is exact unless the numbers of instances of two bags multiply to more than 4,000,000.",
+    ),
     ParamSpec {
         grid: "2^-2..2^2/median",
         help: "Gamma of the kernel exp(-gamma EMD); the median is taken over the distances of all pairs of training bags.",
@@ -72,10 +82,17 @@ static PARAMS: &[ParamSpec] = &[
     svm::TUBE,
 ];
 
+const SOLVERS: [(&str, TransportSolver); 3] = [
+    ("auto", TransportSolver::Auto),
+    ("exact", TransportSolver::Exact),
+    ("entropic", TransportSolver::Entropic),
+];
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct EmdParams {
     euclid: bool,
     shift: bool,
+    solver: TransportSolver,
     width: Width,
 }
 
@@ -84,6 +101,7 @@ impl EmdParams {
         Ok(EmdParams {
             euclid: point.choice("metric", &[("euclid", true), ("squared", false)])?,
             shift: point.choice("psd", &[("none", false), ("shift", true)])?,
+            solver: point.choice("solver", &SOLVERS)?,
             width: Width::read(point)?,
         })
     }
@@ -94,13 +112,39 @@ fn transport_work(bags: &Bags, known: f64, new: f64) -> f64 {
     /// Pivots and the arcs that each looks at, per (m + n) times the root of m n; and what every pair takes.
     const SEARCH: f64 = 150.0;
     const PAIR: f64 = 10_000.0;
+    /// Entropic transport, per pair of instances.
+    const ENTROPIC: f64 = 1_500.0;
+    let mut large: Vec<f64> = (0..bags.len()).map(|b| bags.rows(b).len() as f64).collect();
+    let largest = large.iter().copied().fold(0.0, f64::max);
+    large.retain(|size| size * largest > LARGE_PAIR as f64);
+    let entropic =
+        |a: f64| large.iter().map(|b| a * b).filter(|pairs| *pairs > LARGE_PAIR as f64).sum::<f64>();
+    let entropic = ENTROPIC * large.iter().map(|a| entropic(*a)).sum::<f64>();
     let sizes = |power: f64| (0..bags.len()).map(|b| (bags.rows(b).len() as f64).powf(power)).sum::<f64>();
     let (n, b) = (bags.instance_count() as f64, bags.len() as f64);
     let distances = n * n * (1.5 * bags.values_per_instance() + 20.0);
-    known * new * (distances + 2.0 * SEARCH * sizes(1.5) * sizes(0.5) + PAIR * b * b)
+    known * new * (distances + entropic + 2.0 * SEARCH * sizes(1.5) * sizes(0.5) + PAIR * b * b)
 }
 
 impl BagKernel for Emd {
+    fn approximation(&self, bags: &Bags, points: &[Point]) -> Option<String> {
+        let mut sizes: Vec<usize> = (0..bags.len()).map(|b| bags.rows(b).len()).collect();
+        sizes.sort_unstable();
+        let [.., second, largest] = sizes[..] else { return None };
+        let solvers = points.iter().filter_map(|p| EmdParams::read(p).ok()).map(|p| p.solver);
+        let solver = solvers.into_iter().find(|s| s.approximates(second, largest))?;
+        let which = match solver {
+            TransportSolver::Auto => {
+                format!("between bags whose numbers of instances multiply to more than {LARGE_PAIR}")
+            }
+            _ => "between bags of several instances".to_string(),
+        };
+        let error = 100.0 * ENTROPIC_ERROR;
+        Some(format!(
+            "emd: distances {which} are approximate, with an error of at most {error} %; solver=exact computes them exactly"
+        ))
+    }
+
     fn work(&self, bags: &Bags, _: usize) -> f64 {
         0.5 * transport_work(bags, 1.0, 1.0)
     }
@@ -126,12 +170,14 @@ impl BagKernel for Emd {
         let bags = bags.in_memory(ctx)?;
         let params = points.iter().map(|p| EmdParams::read(p)).collect::<Result<Vec<_>>>()?;
         let mut kernels: Vec<Option<EmdKernel>> = vec![None; points.len()];
-        for euclid in [true, false] {
-            let here: Vec<usize> = (0..points.len()).filter(|&i| params[i].euclid == euclid).collect();
+        let kinds = SOLVERS.iter().flat_map(|(_, solver)| [(true, *solver), (false, *solver)]);
+        for (euclid, solver) in kinds {
+            let is_here = |p: &EmdParams| p.euclid == euclid && p.solver == solver;
+            let here: Vec<usize> = (0..points.len()).filter(|&i| is_here(&params[i])).collect();
             if here.is_empty() {
                 continue;
             }
-            let distances = earth_movers(&bags, euclid, ctx)?;
+            let distances = earth_movers(&bags, euclid, solver, ctx)?;
             let pairs = scope.train.iter().enumerate().flat_map(|(i, &a)| {
                 let distances = &distances;
                 scope.train[..i].iter().map(move |&b| distances.get(a, b))
@@ -145,16 +191,16 @@ impl BagKernel for Emd {
                     let least = least_eigenvalue(&gram, ctx)?.min(0.0);
                     (0..bags.len()).for_each(|b| gram.set(b, b, 1.0 - least));
                 }
-                kernels[i] = Some(EmdKernel { gamma, euclid, gram });
+                kernels[i] = Some(EmdKernel { gamma, euclid, solver, gram });
             }
         }
         Ok(Box::new(TransportGrams { bags, kernels: kernels.into_iter().flatten().collect() }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn ReferenceBags>> {
-        let EmdParams { euclid, .. } = EmdParams::read(point)?;
+        let EmdParams { euclid, solver, .. } = EmdParams::read(point)?;
         let bags = state.nested("kept").bags()?;
-        Ok(Box::new(TransportBags { bags, gamma: state.positive("gamma")?, euclid }))
+        Ok(Box::new(TransportBags { bags, gamma: state.positive("gamma")?, euclid, solver }))
     }
 }
 
@@ -163,6 +209,7 @@ impl BagKernel for Emd {
 struct EmdKernel {
     gamma: f64,
     euclid: bool,
+    solver: TransportSolver,
     gram: Mat,
 }
 
@@ -177,8 +224,8 @@ impl Grams for TransportGrams {
     }
 
     fn bank(&self, representation: usize, train: &[usize], _: &Ctx) -> Result<Box<dyn ReferenceBags>> {
-        let EmdKernel { gamma, euclid, .. } = self.kernels[representation];
-        Ok(Box::new(TransportBags { bags: self.bags.select(train), gamma, euclid }))
+        let EmdKernel { gamma, euclid, solver, .. } = self.kernels[representation];
+        Ok(Box::new(TransportBags { bags: self.bags.select(train), gamma, euclid, solver }))
     }
 }
 
@@ -187,6 +234,7 @@ struct TransportBags {
     bags: Bags,
     gamma: f64,
     euclid: bool,
+    solver: TransportSolver,
 }
 
 impl ReferenceBags for TransportBags {
@@ -203,7 +251,7 @@ impl ReferenceBags for TransportBags {
         if kept != new {
             return Err(refuse(format!("it keeps bags of {kept} columns, these have {new}")));
         }
-        let distances = earth_movers_to(bags, &self.bags, self.euclid, ctx)?;
+        let distances = earth_movers_to(bags, &self.bags, self.euclid, self.solver, ctx)?;
         let values = distances.data().iter().map(|d| (-self.gamma * d).exp()).collect();
         let kernel = Mat::new(bags.len(), self.bags.len(), values);
         Ok(CrossKernel { kernel, own: vec![1.0; bags.len()], kept: vec![1.0; self.bags.len()] })

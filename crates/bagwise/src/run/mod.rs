@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
-use crate::fold::{Machines, ResolvedConfig, TrainingTask};
+use crate::fold::{Machines, ResolvedConfig, TrainingTask, approximations};
 use crate::fold::{TrainOptions, learn};
 use crate::method::{AlternationEnd, Rounds, SolvedFit, converged};
 use crate::model::Model;
@@ -47,6 +47,13 @@ pub struct Candidate {
     pub name: String,
     /// What it chooses from.
     pub setups: Vec<ResolvedConfig>,
+}
+
+impl Candidate {
+    /// What will be only approximate for these data: sentences, mostly none.
+    pub fn approximations(&self, data: &Dataset) -> Vec<String> {
+        approximations(&self.setups, data)
+    }
 }
 
 /// What a run is, besides its data and candidates.
