@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bagwise::judge::Record;
-use bagwise::plan::{METHOD_TIME, NOMINAL_CORES, NOMINAL_TIME};
-use bagwise::{Clock, Ctx, Dataset, Error, Evaluate, Event, TimePlan, compare, fit, read};
+use bagwise::plan::{FoldCost, METHOD_TIME, NOMINAL_CORES, NOMINAL_TIME, fold_cost};
+use bagwise::{Clock, Ctx, Dataset, Error, Evaluate, Event, MethodConfig, TimePlan, compare, fit, read};
 
 /// A clock that stands still until somebody moves it.
 #[derive(Default)]
@@ -371,4 +371,21 @@ fn a_search_that_methods_share_is_counted_once() {
     let sum: f64 = together.iter().map(|(_, s)| s).sum();
     assert!(sum < 0.7 * alone, "{sum} of {alone}");
     assert!(together[0].1 > together[1].1, "the first makes the search: {together:?}");
+}
+
+#[test]
+fn an_estimate_counts_all_that_a_grid_asks_for() {
+    let data = read("synthetic:gauss?bags=200").unwrap();
+    let cost = |method: &str, (key, value): (&str, &str)| -> FoldCost {
+        let config = MethodConfig::new(method).param(key, value);
+        fold_cost(&config.resolve(&data, true).unwrap()[0], &data, 0.9, 0.1, 5)
+    };
+    // Each codebook is learned for itself, and takes as long as it has centres.
+    let bow = |centres| cost("bow", ("centres", centres)).prepare;
+    let little = bow("16,17") - bow("16");
+    assert!(bow("16,128") - bow("16") > 5.0 * little, "{little}");
+    // Rules of boosting are found one after another, and the last search finds those of the others.
+    let boost = |rounds| cost("mi-boost", ("rounds", rounds)).machines;
+    assert!(boost("100") > 5.0 * boost("10"));
+    assert!(boost("10,100") < 1.2 * boost("100"));
 }

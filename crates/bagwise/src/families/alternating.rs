@@ -55,6 +55,15 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
         false
     }
 
+    /// Operations of a search on so many instances in so many bags: some rounds, each a machine on all instances, or one on few
+    /// that all instances are then compared with.
+    fn rounds_work(&self, instances: f64, bags: f64) -> f64 {
+        match self.wants_few() || self.wants_means() {
+            true => 900.0 * instances * bags,
+            false => 150.0 * instances * instances,
+        }
+    }
+
     /// What is believed at first; `attempt` counts restarts.
     fn start(&self, problem: &Problem<'_>, attempt: u64) -> Vec<u32>;
 
@@ -241,11 +250,9 @@ impl<A: Alternating> Method for Alternation<A> {
         crate::families::width::pass(bags, representations) + representations as f64 * stored
     }
 
-    /// Some rounds, each a machine on all instances, or one on few that all instances are then compared with.
     fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
         let (n, b) = (share * bags.instance_count() as f64, share * bags.len() as f64);
-        let few = self.method.wants_few() || self.method.wants_means();
-        grid.points.len() as f64 * if few { 900.0 * n * b } else { 150.0 * n * n }
+        grid.points.len() as f64 * self.method.rounds_work(n, b)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

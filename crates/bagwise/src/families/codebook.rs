@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::families::embedding::Embedding;
 use crate::method::{MemoryEstimate, Scope, State};
-use crate::params::{Kind, ParamSpec, Point};
+use crate::params::{Grid, Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Message, Result, Rng};
 use bagwise_engine::axes::{AllAxes, Axes, MOST_COLUMNS};
@@ -68,8 +68,11 @@ pub(crate) const MOST_INSTANCES: usize = 200_000;
 /// Rows of a bag that are looked at together.
 const BLOCK: usize = 512;
 
-/// Rounds of k-means and steps of a mixture together, as costs are estimated.
-const USUAL_ROUNDS: f64 = 40.0;
+/// Operations of k-means for a value of an instance and a centre, in all rounds, as costs are estimated.
+const ROUNDS_OF_MEANS: f64 = 25.0;
+
+/// The same of a mixture, whose steps are more and have exponentials.
+const STEPS_OF_MIXTURE: f64 = 600.0;
 
 /// Addends cancel if their sum is no more than this share of the sum of their sizes.
 const CANCELLED: f64 = 1e-3;
@@ -492,14 +495,22 @@ pub(crate) fn parts(bags: &Bags, summariser: &Summariser<'_>, weights: &Mat, ctx
 
 /// The cost of learning this many codebooks with this many centres, with or without principal axes.
 pub(crate) fn learning_work(bags: &Bags, codebooks: usize, centres: f64, on_axes: bool) -> f64 {
-    let (d, values) = (bags.width() as f64, bags.values_per_instance());
+    let axes = if on_axes { axes_work(bags) } else { 0.0 };
+    axes + codebooks as f64 * ROUNDS_OF_MEANS * grouped_values(bags, centres, on_axes)
+}
+
+/// Axes, and the coordinates of all instances on some third of them, once for learning and once for the vectors.
+fn axes_work(bags: &Bags) -> f64 {
+    let (d, side) = (bags.width() as f64, bags.width().min(MOST_COLUMNS) as f64);
     let n = bags.instance_count().min(MOST_INSTANCES) as f64;
-    let side = d.min(MOST_COLUMNS as f64);
-    let axes = if on_axes { n * d * side / 2.0 + 9.0 * side.powi(3) } else { 0.0 };
-    // Coordinates of all instances once for learning and once for the vectors, on some third of the axes.
-    let coordinates = if on_axes { (n + bags.instance_count() as f64) * d * side / 3.0 } else { 0.0 };
-    let inside = if on_axes { side / 3.0 } else { values };
-    axes + coordinates + codebooks as f64 * n * centres * inside * USUAL_ROUNDS
+    n * d * side / 2.0 + 9.0 * side.powi(3) + (n + bags.instance_count() as f64) * d * side / 3.0
+}
+
+/// Values that are compared with centres in a round of learning; a distance has to be compared too.
+fn grouped_values(bags: &Bags, centres: f64, on_axes: bool) -> f64 {
+    let side = bags.width().min(MOST_COLUMNS) as f64;
+    let inside = if on_axes { side / 3.0 } else { bags.values_per_instance() };
+    bags.instance_count().min(MOST_INSTANCES) as f64 * centres * (inside + 6.0)
 }
 
 /// Memory for codebooks: the drawn instances, the covariance and its parts, and coordinates on axes.
@@ -551,6 +562,20 @@ impl Embedding for CodebookEmbedding {
         let n = bags.len() as f64;
         let products = n * n * (self.numbers)(centres, bags.width()) * representations as f64;
         learning_work(bags, representations, centres, on_axes) + products
+    }
+
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        let read = |group: &Vec<usize>| (self.read)(&grid.points[group[0]]).ok();
+        let maps: Vec<CodebookMap> = grid.groups.iter().filter_map(read).collect();
+        let one = |map: &CodebookMap| {
+            let CodebookParams { centres, energy, mixture, .. } = map.params;
+            let centres = centres as f64;
+            let rounds = if mixture { STEPS_OF_MIXTURE } else { ROUNDS_OF_MEANS };
+            let products = (bags.len() as f64).powi(2) * (self.numbers)(centres, bags.width());
+            rounds * grouped_values(bags, centres, energy.is_some()) + products
+        };
+        let axes = if maps.iter().any(|map| map.params.energy.is_some()) { axes_work(bags) } else { 0.0 };
+        axes + maps.iter().map(one).sum::<f64>()
     }
 
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {

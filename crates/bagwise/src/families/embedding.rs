@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::wanted_rows;
-use crate::families::width::Width;
+use crate::families::width::{Width, costly_representations};
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Grid, Point, index_in};
 use crate::state::refuse;
@@ -45,6 +45,11 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
 
     /// As [`BagKernel::work`].
     fn work(&self, bags: &Bags, representations: usize) -> f64;
+
+    /// As [`BagKernel::work_for`].
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        self.work(bags, costly_representations(grid))
+    }
 
     /// As [`BagKernel::search_work`].
     fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
@@ -137,6 +142,10 @@ impl<E: Embedding> BagKernel for Embedded<E> {
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
         self.0.work(bags, representations)
+    }
+
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        self.0.work_for(bags, grid)
     }
 
     fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {

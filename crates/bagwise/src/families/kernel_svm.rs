@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bagwise_svm::Machine;
 
 use crate::families::svm::{self, SvmParams};
-use crate::families::width::{distinct_widths, twins};
+use crate::families::width::{costly_representations, twins};
 use crate::graph::Graph;
 use crate::method::{
     Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
@@ -58,6 +58,11 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
 
     /// Multiply-adds of the Grams, roughly.
     fn work(&self, bags: &Bags, representations: usize) -> f64;
+
+    /// The same for a grid.
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        self.work(bags, costly_representations(grid))
+    }
 
     /// As [`Method::search_work`].
     fn search_work(&self, _bags: &Bags, _grid: &Grid, _share: f64) -> f64 {
@@ -185,11 +190,11 @@ impl<K: BagKernel> Method for KernelSvm<K> {
         self.kernel.work(bags, representations)
     }
 
-    /// Points that differ in other things than the width share the exponentials; each representation has a Gram to fill.
+    /// Each representation has a Gram to fill.
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
         const ENTRY: f64 = 90.0;
         let entries = (grid.groups.len() * bags.len() * bags.len()) as f64;
-        self.work(bags, distinct_widths(&grid.points).max(1)) + ENTRY * entries
+        self.kernel.work_for(bags, grid) + ENTRY * entries
     }
 
     fn search_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! The width of a Gaussian: as a number, or relative to the training instances.
 
 use crate::method::{Scope, pair_work};
-use crate::params::{Kind, ParamSpec, Point, Value, index_in};
+use crate::params::{Grid, Kind, ParamSpec, Point, Value, index_in};
 use crate::preprocess::median;
 use bagwise_core::{Bags, Error, Result, Rng};
 use bagwise_engine::cells::Distance;
@@ -145,11 +145,12 @@ pub(crate) fn pass(bags: &Bags, widths: usize) -> f64 {
     n * n / 2.0 * pair_work(bags, widths) + pairs * (8.0 * bags.width() as f64 + 100.0)
 }
 
-/// How many widths some points have: those of a pass over pairs that serves all of them.
-pub(crate) fn distinct_widths(points: &[Point]) -> usize {
+/// How many representations of a grid a pass over pairs takes time for: one for each width, since points that differ in other
+/// things share the exponentials. Points without widths share nothing.
+pub(crate) fn costly_representations(grid: &Grid) -> usize {
     let mut widths: Vec<Width> = Vec::new();
-    for width in points.iter().filter_map(|p| Width::read(p).ok()) {
+    for width in grid.points.iter().filter_map(|p| Width::read(p).ok()) {
         index_in(&mut widths, width, |a, b| a == b);
     }
-    widths.len()
+    if widths.is_empty() { grid.groups.len() } else { widths.len() }
 }

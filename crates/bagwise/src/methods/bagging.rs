@@ -91,13 +91,17 @@ impl Method for Bagging {
     }
 
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
-        let of = |point: &Point| -> Result<f64> {
-            let member = member(point)?;
-            // What is learned from labels is learned again in every draw.
-            let times = if member.learns_labels() { draws(point)? } else { 1 };
-            Ok(times as f64 * members::work_of(member, bags))
-        };
-        grid.points.iter().filter_map(|p| of(p).ok()).sum()
+        grid.points.iter().filter_map(|p| member(p).ok()).map(|m| members::work_of(m, bags)).sum()
+    }
+
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        let of = |p: &Point| Some(draws(p).ok()? as f64 * members::fit_work_of(member(p).ok()?, bags, share));
+        grid.points.iter().filter_map(of).sum()
+    }
+
+    fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
+        let member = super::find(PARAMS[0].default).expect("the default is registered");
+        member.answer_work(bags, known, new)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

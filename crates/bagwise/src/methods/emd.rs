@@ -110,8 +110,8 @@ impl EmdParams {
 /// Operations of the transport between shares of the bags, and of the distances of their instances.
 fn transport_work(bags: &Bags, known: f64, new: f64) -> f64 {
     /// Pivots and the arcs that each looks at, per (m + n) times the root of m n; and what every pair takes.
-    const SEARCH: f64 = 150.0;
-    const PAIR: f64 = 10_000.0;
+    const SEARCH: f64 = 500.0;
+    const PAIR: f64 = 50_000.0;
     /// Entropic transport, per pair of instances.
     const ENTROPIC: f64 = 1_500.0;
     let mut large: Vec<f64> = (0..bags.len()).map(|b| bags.rows(b).len() as f64).collect();

@@ -45,10 +45,20 @@ pub(super) fn refuses(method: &dyn Method, scale: Scale) -> Option<Error> {
     method.refuses(&grid.points, scale)
 }
 
-/// Multiply-adds of a member's `prepare`.
+/// Operations that prepare a member once for all its fits; nothing where it learns from labels, and every fit prepares for itself.
 pub(super) fn work_of(method: &dyn Method, bags: &Bags) -> f64 {
+    if method.learns_labels() { 0.0 } else { whole_work_of(method, bags) }
+}
+
+fn whole_work_of(method: &dyn Method, bags: &Bags) -> f64 {
     default_grid(method, false)
         .map_or(0.0, |grid| method.work_for(bags, &grid) + method.search_work(bags, &grid, 1.0))
+}
+
+/// Operations of one fit of a member on a share of the bags.
+pub(super) fn fit_work_of(method: &dyn Method, bags: &Bags, share: f64) -> f64 {
+    let own = if method.learns_labels() { share * share * whole_work_of(method, bags) } else { 0.0 };
+    own + default_grid(method, false).map_or(0.0, |grid| method.machine_work(bags, &grid, share))
 }
 
 /// Memory of some members together.

@@ -114,7 +114,7 @@ impl Method for MiWrapper {
     fn work(&self, bags: &Bags, _: usize) -> f64 {
         // Ten steps for each of four costs, on an outer fold and its five inner ones.
         let (n, d) = (bags.instance_count() as f64, bags.width() as f64);
-        6.0 * 40.0 * n * d * (0.5 * d.min(2000.0) + 4.0)
+        6.0 * 40.0 * n * d * (0.8 * d.min(2000.0) + 8.0)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

@@ -149,7 +149,11 @@ impl SetKernel for ExplicitMiGraph {
         // If half of all pairs are edges, each an outer product of the map's terms: the mean of their squares over the
         // default widths.
         const TERMS_SQUARED: f64 = 17_000.0;
-        pass(bags, representations) + bags.pairs_within() / 2.0 * TERMS_SQUARED * representations as f64
+        /// The products of two bags' maps.
+        const PRODUCTS: f64 = 10_000.0;
+        let bags_squared = (bags.len() as f64).powi(2);
+        let edges = bags.pairs_within() / 2.0 * TERMS_SQUARED + bags_squared / 2.0 * PRODUCTS;
+        pass(bags, representations) + edges * representations as f64
     }
 
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {

@@ -98,6 +98,11 @@ impl Alternating for MissSvm {
         true
     }
 
+    /// All instances, those of positive bags on both sides.
+    fn rounds_work(&self, instances: f64, _: f64) -> f64 {
+        650.0 * instances * instances
+    }
+
     fn start(&self, problem: &Problem<'_>, _: u64) -> Vec<u32> {
         let witnesses = positive(problem).map(|_| MEAN);
         let sides = positive(problem).flat_map(|k| problem.bags.rows(problem.train[k]).map(|_| BOTH));

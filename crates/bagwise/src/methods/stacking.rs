@@ -93,15 +93,27 @@ impl Method for Stacking {
     }
 
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        let named = grid.groups.iter().filter_map(|g| named(&grid.points[g[0]]).ok());
+        named.flatten().map(|member| members::work_of(member, bags)).sum()
+    }
+
+    /// Members are fitted in every fold and once more on all bags, and serve all points of a group.
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
         let of = |group: &Vec<usize>| -> Result<f64> {
             let point = &grid.points[group[0]];
             let folds = point.whole("folds")?.unwrap_or(1) as f64;
-            // What is learned from labels is learned again in every fold.
-            let one =
-                |m: &&dyn Method| if m.learns_labels() { folds } else { 1.0 } * members::work_of(*m, bags);
-            Ok(named(point)?.iter().map(one).sum())
+            let fits = |m: &&dyn Method| {
+                folds * members::fit_work_of(*m, bags, share * (1.0 - 1.0 / folds))
+                    + members::fit_work_of(*m, bags, share)
+            };
+            Ok(named(point)?.iter().map(fits).sum())
         };
         grid.groups.iter().filter_map(|g| of(g).ok()).sum()
+    }
+
+    fn answer_work(&self, bags: &Bags, known: f64, new: f64) -> f64 {
+        let members = PARAMS[0].default.split(',').filter_map(|name| super::find(name).ok());
+        members.map(|member| member.answer_work(bags, known, new)).sum()
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

@@ -136,9 +136,9 @@ impl Embedding for Tlc {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Sorting, and eight levels; then counts of each tree.
+        // Sorting; some five levels of each tree, whose values lie far apart; then its counts.
         let values = (bags.instance_count() * bags.width()) as f64;
-        values * (60.0 + 8.0 * 25.0) + representations as f64 * bags.instance_count() as f64 * 60.0
+        values * 500.0 + representations as f64 * (values * 5.0 * 110.0 + bags.instance_count() as f64 * 60.0)
     }
 
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
