@@ -70,7 +70,7 @@ fn cases() -> Vec<Case> {
         case("decimal comma", mend("5,6", "\"5,5\",6.5"), Some(4)),
         case("text before numbers", mend("1,2", "red,2"), Some(2)),
         case("header twice the same", mend("x,z", "x,x"), Some(1)),
-        case("column without a name", mend("x,z", "x,"), Some(1)),
+        case("column without a name", mend("x,z", "x,"), Some(2)),
         case("labels clash in a bag", mend("a,0,3", "a,1,3"), Some(3)),
         case("no bag id", mend("b,1,5", ",1,5"), Some(4)),
         case("no label", mend("b,1,5", "b,,5"), Some(4)),
