@@ -6169,7 +6169,7 @@ class StackingClassifier(BagClassifier):
 
     A linear SVM is trained on the outputs of several methods, its members. The outputs for training bags come from
     members that were trained on other folds. Members use their default parameters and the scaling of the first
-    member.
+    member that needs one.
 
     On the command line this is ``stacking``. Explanations: additive, if all members can explain their predictions.
 
@@ -6275,7 +6275,7 @@ class StackingRegressor(BagRegressor):
 
     A linear SVM is trained on the outputs of several methods, its members. The outputs for training bags come from
     members that were trained on other folds. Members use their default parameters and the scaling of the first
-    member.
+    member that needs one.
 
     On the command line this is ``stacking``. Explanations: additive, if all members can explain their predictions.
 

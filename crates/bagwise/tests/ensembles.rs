@@ -50,6 +50,21 @@ fn members_of_every_kind_work() {
     assert!(said(silent.explain(&data.bags)).contains("simple-mi can explain by instance only"));
 }
 
+/// A rule does not depend on scaling, so one that comes first must not keep it from the others.
+#[test]
+fn the_first_member_that_needs_scaling_decides_it() {
+    let data = data();
+    for (members, scale) in [
+        ("mi-boost,mi-wrapper", Scale::MinMax),
+        ("mil-net,mi-wrapper", Scale::ZScore),
+        ("mi-boost,tlc", Scale::None),
+    ] {
+        let model =
+            method("stacking").unwrap().param("members", members).param("folds", 2).fit(&data).unwrap();
+        assert_eq!(model.header.transform.scale, scale, "{members}");
+    }
+}
+
 #[test]
 fn what_cannot_be_a_member_is_refused_by_name() {
     let data = data();

@@ -159,7 +159,7 @@ fn train_one(one: &str) -> Result<()> {
     let bags = Bags::new(Instances::F64(made(size)), (0..=size / 500).map(|b| b * 500).collect())?;
     let labels: Vec<String> = (0..bags.len()).map(|b| (b % 2).to_string()).collect();
     let data = Dataset::new("growth", bags).with_target(Target::from_labels(&labels))?;
-    let config = bagwise::method(method)?.scale(Scale::MinMax);
+    let config = bagwise::method(method)?.scale(Scale::MinMax).tuned(false);
     let start = cpu_seconds();
     let model = bagwise::fit(&data).method(config).probabilities(false).run()?;
     let cpu = cpu_seconds() - start;

@@ -234,11 +234,14 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Inner products of all rows, each summed from the first column to the last. Eight rows of the right side lie side by side,
-/// and a piece of them that stays in the first cache is multiplied with some rows of the left side.
-fn products(left: &Mat, right: &Mat, ctx: &Ctx) -> Result<Mat> {
+/// and a piece of them that stays in the first cache is multiplied with some rows of the left side. Without a right side the
+/// rows are multiplied with each other, each pair once.
+fn products(left: &Mat, right: Option<&Mat>, ctx: &Ctx) -> Result<Mat> {
     const SIDE: usize = 8;
     const ROWS: usize = 16;
     const COLUMNS: usize = 256;
+    let alone = right.is_none();
+    let right = right.unwrap_or(left);
     let (count, width) = (right.rows(), left.cols());
     if count == 0 || width == 0 {
         return Ok(Mat::zeros(left.rows(), count));
@@ -252,7 +255,8 @@ fn products(left: &Mat, right: &Mat, ctx: &Ctx) -> Result<Mat> {
     let mut out = Mat::zeros(left.rows(), count);
     out.data_mut().par_chunks_mut(ROWS * count).enumerate().try_for_each(|(chunk, out)| {
         ctx.check()?;
-        for (t, tile) in packed.chunks_exact(SIDE * width).enumerate() {
+        let tiles = if alone { ((chunk + 1) * ROWS).div_ceil(SIDE) } else { usize::MAX };
+        for (t, tile) in packed.chunks_exact(SIDE * width).take(tiles).enumerate() {
             // As `sum` starts.
             let mut sums = [[-0.0; SIDE]; ROWS];
             for columns in (0..width).step_by(COLUMNS).map(|c| c..(c + COLUMNS).min(width)) {
@@ -273,6 +277,13 @@ fn products(left: &Mat, right: &Mat, ctx: &Ctx) -> Result<Mat> {
         }
         Ok::<(), Error>(())
     })?;
+    if alone {
+        for i in 0..count {
+            for j in i + 1..count {
+                out.set(i, j, out.get(j, i));
+            }
+        }
+    }
     Ok(out)
 }
 
@@ -312,9 +323,8 @@ impl VectorKernel {
             }
         };
         let mut gaussians = gaussians.into_iter();
-        let (left, right) = (rows(left), rows(right.unwrap_or(left)));
         let linear = kernels.contains(&VectorKernel::Linear);
-        let products = if linear { Some(products(left, right, ctx)?) } else { None };
+        let products = if linear { Some(products(rows(left), right.map(rows), ctx)?) } else { None };
         let of = |kernel: &VectorKernel| match kernel {
             VectorKernel::Rbf(_) => gaussians.next().expect("one for each width"),
             VectorKernel::Linear => products.clone().expect("made if a kernel is linear"),
@@ -414,5 +424,26 @@ impl<E: Embedding> ReferenceBags for KeptVectors<E> {
             state.put("gamma", &[gamma]);
         }
         Ok(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_with_each_other_are_multiplied_as_with_a_copy_of_them() {
+        for (count, width) in [(1, 3), (7, 300), (16, 20), (37, 5)] {
+            let value = |i: usize| f64::from((i * 37 % 101) as u32) / 7.0 - 5.0;
+            let vectors = Mat::new(count, width, (0..count * width).map(value).collect());
+            let (ctx, copy) = (Ctx::default(), vectors.clone());
+            let alone = products(&vectors, None, &ctx).unwrap();
+            assert_eq!(
+                alone.data(),
+                products(&vectors, Some(&copy), &ctx).unwrap().data(),
+                "{count} x {width}"
+            );
+            assert_eq!(alone.get(count - 1, 0), dot(vectors.row(count - 1), vectors.row(0)));
+        }
     }
 }

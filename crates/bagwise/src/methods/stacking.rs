@@ -5,7 +5,8 @@
 //! vector machine is trained: `f = b + sum over members of u_m g_m`. The members are then trained on all training bags.
 //! The SVM therefore never sees an output for a bag that the member was trained on, and only training bags are used.
 //!
-//! Members have their default parameters. All see the same scaling: that of the first member, unless another is asked for.
+//! Members have their default parameters. All see the same scaling: that of the first member that needs one (rules and trees do not),
+//! unless another is asked for.
 //!
 //! Wolpert: Stacked generalization, Neural Networks 5, 1992. Its levels have probabilities of classes; ours have decision values.
 
@@ -32,7 +33,8 @@ static INFO: Info = Info {
     name: "stacking",
     title: "a linear SVM on the outputs of several methods",
     about: "A linear SVM is trained on the outputs of several methods, its members. The outputs for training bags come from \
-            members that were trained on other folds. Members use their default parameters and the scaling of the first member.",
+            members that were trained on other folds. Members use their default parameters and the scaling of the first member \
+            that needs one.",
     reference: "Wolpert: Stacked generalization, Neural Networks 5, 1992",
     family: "ensemble of methods",
     complexity: 75,
@@ -77,8 +79,9 @@ impl Method for Stacking {
     }
 
     fn scale(&self, points: &[Point]) -> Scale {
-        let first = points.first().and_then(|p| named(p).ok());
-        first.map_or(INFO.scale, |members| members::scale_of(members[0]))
+        let members = points.first().and_then(|p| named(p).ok()).unwrap_or_default();
+        let mut scales = members.into_iter().map(members::scale_of);
+        scales.find(|scale| *scale != Scale::None).unwrap_or(Scale::None)
     }
 
     fn refuses(&self, points: &[Point], scale: Scale) -> Option<Error> {
