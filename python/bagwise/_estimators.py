@@ -3209,7 +3209,8 @@ class EMDClassifier(BagClassifier):
 
     The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag
     has mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances
-    are exact. The kernel is not always positive semi-definite; psd=shift corrects the training Gram matrix.
+    are exact, except between very large bags (see solver). The kernel is not always positive semi-definite;
+    psd=shift corrects the training Gram matrix.
 
     On the command line this is ``emd``. Explanations: none: the instances of two bags are matched as a whole.
 
@@ -3220,6 +3221,9 @@ class EMDClassifier(BagClassifier):
     psd : {"none", "shift"}, default="none"
         What to do if the training Gram matrix has negative eigenvalues: nothing (none), or enlarge its diagonal
         until the least is 0 (shift).
+    solver : {"auto", "exact", "entropic"}, default="auto"
+        How distances are computed: exactly (exact), or approximately by entropic transport with an error of at most
+        1 % (entropic). auto is exact unless the numbers of instances of two bags multiply to more than 4,000,000.
     gamma : float or str, default="1/median"
         Gamma of the kernel exp(-gamma EMD); the median is taken over the distances of all pairs of training bags.
         It takes a number above 0, N/median (N divided by the median squared distance between training instances),
@@ -3279,13 +3283,20 @@ class EMDClassifier(BagClassifier):
     """
 
     _method: ClassVar[str] = "emd"
-    _parameters: ClassVar[dict[str, str]] = {"metric": "metric", "psd": "psd", "gamma": "gamma", "c": "c"}
+    _parameters: ClassVar[dict[str, str]] = {
+        "metric": "metric",
+        "psd": "psd",
+        "solver": "solver",
+        "gamma": "gamma",
+        "c": "c",
+    }
 
     def __init__(
         self,
         *,
         metric: Literal["euclid", "squared"] = "euclid",
         psd: Literal["none", "shift"] = "none",
+        solver: Literal["auto", "exact", "entropic"] = "auto",
         gamma: float | str = "1/median",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -3302,6 +3313,7 @@ class EMDClassifier(BagClassifier):
     ) -> None:
         self.metric = metric
         self.psd = psd
+        self.solver = solver
         self.gamma = gamma
         self.c = c
         self.multiclass = multiclass
@@ -3322,7 +3334,8 @@ class EMDRegressor(BagRegressor):
 
     The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag
     has mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances
-    are exact. The kernel is not always positive semi-definite; psd=shift corrects the training Gram matrix.
+    are exact, except between very large bags (see solver). The kernel is not always positive semi-definite;
+    psd=shift corrects the training Gram matrix.
 
     On the command line this is ``emd``. Explanations: none: the instances of two bags are matched as a whole.
 
@@ -3333,6 +3346,9 @@ class EMDRegressor(BagRegressor):
     psd : {"none", "shift"}, default="none"
         What to do if the training Gram matrix has negative eigenvalues: nothing (none), or enlarge its diagonal
         until the least is 0 (shift).
+    solver : {"auto", "exact", "entropic"}, default="auto"
+        How distances are computed: exactly (exact), or approximately by entropic transport with an error of at most
+        1 % (entropic). auto is exact unless the numbers of instances of two bags multiply to more than 4,000,000.
     gamma : float or str, default="1/median"
         Gamma of the kernel exp(-gamma EMD); the median is taken over the distances of all pairs of training bags.
         It takes a number above 0, N/median (N divided by the median squared distance between training instances),
@@ -3384,6 +3400,7 @@ class EMDRegressor(BagRegressor):
     _parameters: ClassVar[dict[str, str]] = {
         "metric": "metric",
         "psd": "psd",
+        "solver": "solver",
         "gamma": "gamma",
         "c": "c",
         "tube": "tube",
@@ -3394,6 +3411,7 @@ class EMDRegressor(BagRegressor):
         *,
         metric: Literal["euclid", "squared"] = "euclid",
         psd: Literal["none", "shift"] = "none",
+        solver: Literal["auto", "exact", "entropic"] = "auto",
         gamma: float | str = "1/median",
         c: float = 100,
         tube: float = 0.01,
@@ -3406,6 +3424,7 @@ class EMDRegressor(BagRegressor):
     ) -> None:
         self.metric = metric
         self.psd = psd
+        self.solver = solver
         self.gamma = gamma
         self.c = c
         self.tube = tube
