@@ -129,8 +129,8 @@ pub struct SizePredicts {
 }
 
 /// What [`inspect()`] finds that would mislead whoever is about to learn from the data: what gives the label or the target
-/// away, ids and codes of missing values among the attributes, bags that are there twice, and one class in nearly all bags if methods are chosen by accuracy (the default of `optimize`). Rows outside memory
-/// are not read for it.
+/// away, ids and codes of missing values among the attributes, bags that are there twice, and one class in nearly all bags
+/// if methods are chosen by accuracy (the default of `optimize`). Rows outside memory are not read for it.
 pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>> {
     let mut list = Vec::new();
     if let Some(Target::Classes { codes, names }) = &data.target
