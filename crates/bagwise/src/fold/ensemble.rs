@@ -1,5 +1,5 @@
-//! Which methods are better together, and whether they are: members and shares by greedy selection on out-of-fold outputs, and the
-//! gain over a single method on inner folds that had no part in the choice of parameters, sigmoids and shares.
+//! Which methods are better together, and whether they are: members by greedy selection on out-of-fold outputs, with equal shares,
+//! and the gain over a single method on inner folds that had no part in the choice of parameters, sigmoids and members.
 //!
 //! Outputs become log odds by a sigmoid per machine, fitted without the fold whose bags it is applied to, and are averaged. What is
 //! minimised is the mean squared error of the class probabilities (of numbers: of the values), weighted as errors cost. It tells
@@ -14,9 +14,6 @@ use super::TrainingTask;
 
 /// Members at most: more are hard to read, and add little.
 const MOST_MEMBERS: usize = 4;
-
-/// Rounds of the selection; shares are multiples of one over the rounds that were made.
-const ROUNDS: usize = 12;
 
 /// What inner folds said of the training bags, for one learner: rows are training bags.
 pub(super) struct OutOfFold<'a> {
@@ -136,57 +133,56 @@ impl<'a> Judge<'a> {
         Ok(self.mean_loss(&odds, &self.rows(|_| true)))
     }
 
-    /// Shares of members, from some rows: in each round the member is added, once more or for the first time, that makes the sum
-    /// best, as long as that makes it better.
+    /// Members with equal shares, from some rows: in each round the member is added that makes the mean best. There are as many as
+    /// may be, even where the last make it worse: shares and an end that are fitted to some hundred bags fit their noise, and
+    /// the mean of four has less of it. Only if the best alone is better than all together, it remains alone.
     fn greedy(&self, odds: &[(usize, Mat)], rows: &[usize]) -> Vec<(usize, f64)> {
         let Some((_, first)) = odds.first() else { return Vec::new() };
-        let mut counts = vec![0u32; odds.len()];
+        let mut members: Vec<usize> = Vec::with_capacity(MOST_MEMBERS);
         let mut sum = Mat::zeros(first.rows(), first.cols());
-        let mut best = f64::INFINITY;
-        for round in 1..=ROUNDS {
-            let full = counts.iter().filter(|c| **c > 0).count() == MOST_MEMBERS;
-            let mut found: Option<(usize, f64, Mat)> = None;
-            for (i, (_, own)) in odds.iter().enumerate().filter(|(i, _)| !full || counts[*i] > 0) {
+        let (mut alone, mut together) = (f64::INFINITY, f64::INFINITY);
+        while members.len() < MOST_MEMBERS.min(odds.len()) {
+            let share = 1.0 / (members.len() + 1) as f64;
+            let mut found: Option<(usize, f64)> = None;
+            for (i, (_, own)) in odds.iter().enumerate().filter(|(i, _)| !members.contains(i)) {
                 let mut mean = Mat::zeros(sum.rows(), sum.cols());
                 for &row in rows {
                     let parts = sum.row(row).iter().zip(own.row(row));
-                    mean.row_mut(row)
-                        .iter_mut()
-                        .zip(parts)
-                        .for_each(|(m, (a, b))| *m = (a + b) / round as f64);
+                    mean.row_mut(row).iter_mut().zip(parts).for_each(|(m, (a, b))| *m = share * (a + b));
                 }
                 let loss = self.mean_loss(&mean, rows);
-                if found.as_ref().is_none_or(|(_, known, _)| loss < *known) {
-                    found = Some((i, loss, mean));
+                if found.is_none_or(|(_, known)| loss < known) {
+                    found = Some((i, loss));
                 }
             }
-            let Some((i, loss, mut mean)) = found else { break };
-            // Less than this is no gain but rounding.
-            if loss.is_nan() || loss >= best * (1.0 - 1e-6) {
-                break;
+            let Some((i, loss)) = found else { break };
+            Self::add(1.0, &odds[i].1, rows, &mut sum);
+            members.push(i);
+            together = loss;
+            if members.len() == 1 {
+                alone = loss;
             }
-            best = loss;
-            counts[i] += 1;
-            mean.data_mut().iter_mut().for_each(|v| *v *= round as f64);
-            sum = mean;
         }
-        let total: u32 = counts.iter().sum();
-        let share = |c: u32| f64::from(c) / f64::from(total);
-        let mut members: Vec<(usize, f64)> = (odds.iter().zip(counts))
-            .filter(|(_, count)| *count > 0)
-            .map(|((which, _), count)| (*which, share(count)))
-            .collect();
-        members.sort_by(|a, b| b.1.total_cmp(&a.1));
-        members
+        // Copies of one method gain nothing but rounding.
+        if together >= alone * (1.0 - 1e-6) {
+            members.truncate(1);
+        }
+        let share = 1.0 / members.len() as f64;
+        members.into_iter().map(|i| (odds[i].0, share)).collect()
+    }
+
+    /// Adds a share of log odds in some rows.
+    fn add(share: f64, own: &Mat, rows: &[usize], out: &mut Mat) {
+        for &row in rows {
+            out.row_mut(row).iter_mut().zip(own.row(row)).for_each(|(o, z)| *o += share * z);
+        }
     }
 
     /// The sum of some members' log odds in some rows.
     fn sum(members: &[(usize, f64)], odds: &[(usize, Mat)], rows: &[usize], out: &mut Mat) {
         for (which, share) in members {
             let own = odds.iter().find(|(w, _)| w == which).map(|(_, m)| m).expect("a member has odds");
-            for &row in rows {
-                out.row_mut(row).iter_mut().zip(own.row(row)).for_each(|(o, z)| *o += share * z);
-            }
+            Self::add(*share, own, rows, out);
         }
     }
 
