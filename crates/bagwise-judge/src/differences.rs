@@ -318,8 +318,10 @@ impl Influences {
         let (least, largest) = self.metric.range();
         let end = widening * flipped[most.min(flipped.len() - 1)];
         // Where hardly any bag makes a difference, flips have little to flip, and an interval from them would be as short as those
-        // few are alike. It is at least as wide as that of Student's t.
-        let usual = widening * t_quantile(0.5 + level / 2.0, (self.units() - 1) as f64);
+        // few are alike. It is at least as wide as that of Student's t, whose statistic has the spread about the mean, not about 0.
+        let n = self.units() as f64;
+        let t = t_quantile(0.5 + level / 2.0, n - 1.0);
+        let usual = widening * t * (n / (n - 1.0 + t * t)).sqrt();
         let end = if clear { end } else { end.max(usual) };
         let interval = pair.interval(&pair.shares(&self.shares), end, level);
         let better = if self.metric.info().larger { pair.value > 0.0 } else { pair.value < 0.0 };
