@@ -218,7 +218,6 @@ fn watched<T>(
 ) -> Result<T> {
     let data = evaluate.data();
     session.caution(&evaluate.cautions()?);
-    say_positive(data, evaluate.positive_class(), session);
     let size = format!(
         "{}: {} bags, {} instances x {} ({})",
         data.name,
@@ -234,6 +233,7 @@ fn watched<T>(
         match event {
             Event::Started { data, candidates, plan, done, total, time, folder, torn } => {
                 several = candidates.len() > 1;
+                say_positive(data, plan.positive.as_deref(), session);
                 let methods = match &candidates[..] {
                     [one] => one.name.clone(),
                     all => format!("{} methods", all.len()),

@@ -336,11 +336,6 @@ impl<'a> Evaluate<'a> {
         &self.data
     }
 
-    /// The positive class that was given.
-    pub fn positive_class(&self) -> Option<&str> {
-        self.positive.as_deref()
-    }
-
     /// Problems in the data that would make the evaluation misleading.
     pub fn cautions(&self) -> Result<Vec<Finding>> {
         cautions(&self.data, self.metric)
