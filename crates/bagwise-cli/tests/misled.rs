@@ -265,7 +265,7 @@ fn a_constant_that_wins_does_not_hide_a_good_ranking() {
 fn the_positive_class_is_named_where_it_is_not_plain() {
     let folder = folder();
     let path = folder.path();
-    let label = |bag: usize| if bag % 2 == 0 { "MSI-H" } else { "MSS" };
+    let label = |bag: usize| if bag.is_multiple_of(2) { "MSI-H" } else { "MSS" };
     write(path, "slides.csv", "msi,f", 40, |bag, i| format!("{},{}", label(bag), noise(bag, i)));
     let named = "positive class: MSS, the last in sort order; use --positive MSI-H if the instances that decide make a bag MSI-H";
     let compare = "compare slides.csv --label msi --methods simple-mi --folds 4 --no-report";
