@@ -3209,7 +3209,7 @@ class EMDClassifier(BagClassifier):
 
     The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag
     has mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances
-    are exact, except between very large bags (see solver). The kernel is not always positive semi-definite;
+    are exact, except between very large bags (see transport). The kernel is not always positive semi-definite;
     psd=shift corrects the training Gram matrix.
 
     On the command line this is ``emd``. Explanations: none: the instances of two bags are matched as a whole.
@@ -3221,7 +3221,7 @@ class EMDClassifier(BagClassifier):
     psd : {"none", "shift"}, default="none"
         What to do if the training Gram matrix has negative eigenvalues: nothing (none), or enlarge its diagonal
         until the least is 0 (shift).
-    solver : {"auto", "exact", "entropic"}, default="auto"
+    transport : {"auto", "exact", "entropic"}, default="auto"
         How distances are computed: exactly (exact), or approximately by entropic transport with an error of at most
         1 % (entropic). auto is exact unless the numbers of instances of two bags multiply to more than 4,000,000.
     gamma : float or str, default="1/median"
@@ -3286,7 +3286,7 @@ class EMDClassifier(BagClassifier):
     _parameters: ClassVar[dict[str, str]] = {
         "metric": "metric",
         "psd": "psd",
-        "solver": "solver",
+        "transport": "transport",
         "gamma": "gamma",
         "c": "c",
     }
@@ -3296,7 +3296,7 @@ class EMDClassifier(BagClassifier):
         *,
         metric: Literal["euclid", "squared"] = "euclid",
         psd: Literal["none", "shift"] = "none",
-        solver: Literal["auto", "exact", "entropic"] = "auto",
+        transport: Literal["auto", "exact", "entropic"] = "auto",
         gamma: float | str = "1/median",
         c: float = 100,
         multiclass: Literal["one-vs-one", "one-vs-rest"] | None = None,
@@ -3313,7 +3313,7 @@ class EMDClassifier(BagClassifier):
     ) -> None:
         self.metric = metric
         self.psd = psd
-        self.solver = solver
+        self.transport = transport
         self.gamma = gamma
         self.c = c
         self.multiclass = multiclass
@@ -3334,7 +3334,7 @@ class EMDRegressor(BagRegressor):
 
     The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag
     has mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances
-    are exact, except between very large bags (see solver). The kernel is not always positive semi-definite;
+    are exact, except between very large bags (see transport). The kernel is not always positive semi-definite;
     psd=shift corrects the training Gram matrix.
 
     On the command line this is ``emd``. Explanations: none: the instances of two bags are matched as a whole.
@@ -3346,7 +3346,7 @@ class EMDRegressor(BagRegressor):
     psd : {"none", "shift"}, default="none"
         What to do if the training Gram matrix has negative eigenvalues: nothing (none), or enlarge its diagonal
         until the least is 0 (shift).
-    solver : {"auto", "exact", "entropic"}, default="auto"
+    transport : {"auto", "exact", "entropic"}, default="auto"
         How distances are computed: exactly (exact), or approximately by entropic transport with an error of at most
         1 % (entropic). auto is exact unless the numbers of instances of two bags multiply to more than 4,000,000.
     gamma : float or str, default="1/median"
@@ -3400,7 +3400,7 @@ class EMDRegressor(BagRegressor):
     _parameters: ClassVar[dict[str, str]] = {
         "metric": "metric",
         "psd": "psd",
-        "solver": "solver",
+        "transport": "transport",
         "gamma": "gamma",
         "c": "c",
         "tube": "tube",
@@ -3411,7 +3411,7 @@ class EMDRegressor(BagRegressor):
         *,
         metric: Literal["euclid", "squared"] = "euclid",
         psd: Literal["none", "shift"] = "none",
-        solver: Literal["auto", "exact", "entropic"] = "auto",
+        transport: Literal["auto", "exact", "entropic"] = "auto",
         gamma: float | str = "1/median",
         c: float = 100,
         tube: float = 0.01,
@@ -3424,7 +3424,7 @@ class EMDRegressor(BagRegressor):
     ) -> None:
         self.metric = metric
         self.psd = psd
-        self.solver = solver
+        self.transport = transport
         self.gamma = gamma
         self.c = c
         self.tube = tube

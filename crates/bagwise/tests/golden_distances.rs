@@ -153,7 +153,8 @@ fn approximate_distances_are_within_their_error_and_announced() {
     let emd: &dyn Method = methods::find("emd").unwrap();
     let ctx = Ctx::default();
     let points = |solver: &str| {
-        let given = [("solver", solver), ("gamma", "0.5")].map(|(name, value)| (name.into(), value.into()));
+        let given =
+            [("transport", solver), ("gamma", "0.5")].map(|(name, value)| (name.into(), value.into()));
         Grid::new("emd", emd.params(), &given, WhenUnset::Default, false).unwrap().points
     };
     let mut rng = Rng::new(1, "approximate", &[]);

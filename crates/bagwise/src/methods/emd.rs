@@ -2,7 +2,7 @@
 //!
 //! `EMD(A, B)` is the least mean cost of moving the uniform distribution on the instances of A to that on those of B, where a unit
 //! from x to z costs `|x - z|` (`metric=euclid`) or its square. The kernel is `exp(-gamma EMD(A, B))`, with gamma relative to the
-//! median over pairs of training bags. Distances are exact (`bagwise_engine::transport`); with `solver=auto` those of very large
+//! median over pairs of training bags. Distances are exact (`bagwise_engine::transport`); with `transport=auto` those of very large
 //! bags are within one percent (`bagwise_engine::entropic`). One set of them serves all widths.
 //!
 //! The kernel is not always positive semi-definite. `psd=none` takes it as it is: the solver then ends at a stationary point.
@@ -39,7 +39,7 @@ static INFO: Info = Info {
     title: "earth mover's distances of bags and an SVM",
     about: "The distance between two bags is the least cost of moving the instances of one onto those of the other. Each bag has \
             mass 1, shared equally by its instances. An SVM is trained with the kernel exp(-gamma EMD). The distances are exact, \
-            except between very large bags (see solver). The kernel is not always positive semi-definite; psd=shift corrects the \
+            except between very large bags (see transport). The kernel is not always positive semi-definite; psd=shift corrects the \
             training Gram matrix.",
     reference: "Zhang, Marszalek, Lazebnik, Schmid: Local features and kernels for classification of texture and object \
                 categories, IJCV 73, 2007",
@@ -67,7 +67,7 @@ static PARAMS: &[ParamSpec] = &[
          its diagonal until the least is 0 (shift).",
     ),
     ParamSpec::new(
-        "solver",
+        "transport",
         Kind::Word(&["auto", "exact", "entropic"]),
         "auto",
         "How distances are computed: exactly (exact), or approximately by entropic transport with an error of at most 1 % \
@@ -101,7 +101,7 @@ impl EmdParams {
         Ok(EmdParams {
             euclid: point.choice("metric", &[("euclid", true), ("squared", false)])?,
             shift: point.choice("psd", &[("none", false), ("shift", true)])?,
-            solver: point.choice("solver", &SOLVERS)?,
+            solver: point.choice("transport", &SOLVERS)?,
             width: Width::read(point)?,
         })
     }
@@ -141,7 +141,7 @@ impl BagKernel for Emd {
         };
         let error = 100.0 * ENTROPIC_ERROR;
         Some(format!(
-            "emd: distances {which} are approximate, with an error of at most {error} %; solver=exact computes them exactly"
+            "emd: distances {which} are approximate, with an error of at most {error} %; transport=exact computes them exactly"
         ))
     }
 

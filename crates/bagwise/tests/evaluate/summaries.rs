@@ -216,7 +216,7 @@ fn several_classes_and_real_targets_have_rows_too() {
     let mut r = fit("a", 0, 0, [1, 2], [0, 0], [0.75, 1.25]);
     r.scored.labels = None;
     let rows = prediction_rows(&[r.clone()], &real).unwrap();
-    assert_eq!((rows[0].truth.as_str(), rows[0].score, rows[0].label.as_str()), ("0.5", 0.75, ""));
+    assert_eq!((rows[0].truth.as_str(), rows[0].score, rows[0].label.as_str()), ("0.5", 0.75, "0.75"));
     assert_eq!(summarise(&[r], &real, &[Metric::Mse], 0.95).unwrap()[0].metrics[0].mean, Some(0.0625));
 }
 
