@@ -171,7 +171,8 @@ def rows_of_frame(
 
 def _refuse_other_order(frame: Any, bag_ids: Any) -> None:
     """Two indexes of pandas with the same entries in another order: taken by position, rows would go to wrong bags."""
-    mine, theirs = getattr(frame, "index", None), getattr(bag_ids, "index", None)
+    mine: Any = getattr(frame, "index", None)
+    theirs: Any = getattr(bag_ids, "index", None)
     if not all(hasattr(index, "equals") for index in (mine, theirs)) or mine.equals(theirs):
         return
     if len(mine) == len(theirs) and mine.sort_values().equals(theirs.sort_values()):

@@ -57,7 +57,7 @@ def rows_of(bags: Any, bag_ids: ArrayLike | None, lengths: ArrayLike | None, mas
         array = array_of(bags)
         if array.ndim == 1 and array.dtype == object:
             found = _joined(list(array), bag_ids)
-            index = getattr(bags, "index", None)
+            index: Any = getattr(bags, "index", None)
             if hasattr(bags, "iloc") and type(index).__name__ != "RangeIndex" and index.is_unique:
                 # A pandas Series of matrices names its bags.
                 found.ids = [str(label) for label in index]
