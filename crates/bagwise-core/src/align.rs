@@ -1,6 +1,6 @@
 //! New bags laid out as a model was trained: columns are matched by name, in any order, extra ones are dropped,
 //! and categories get the codes they had in training. Tables without headings call their columns f1, f2, …, so
-//! that two of them are matched by position.
+//! that two of them are matched by position. In sparse rows, attributes that are not named are zeros.
 
 use std::collections::{HashMap, HashSet};
 
@@ -41,8 +41,13 @@ impl Bags {
         if self.features()[..] == *features {
             return Ok(self.clone());
         }
-        if made_up(self.features()) && made_up(features) && self.width() != features.len() {
-            return self.other_width(features);
+        if numbered(self.features()) && numbered(features) {
+            if let Instances::Sparse(rows) = self.instances() {
+                return self.by_number(rows, features);
+            }
+            if self.width() != features.len() {
+                return Err(self.other_width(features));
+            }
         }
         let position: HashMap<&str, usize> =
             self.features().iter().enumerate().map(|(i, f)| (f.name.as_str(), i)).collect();
@@ -60,21 +65,28 @@ impl Bags {
         self.laid_out(gather(self.instances(), &from, &recodes)?, features)
     }
 
-    /// Tables without headings that differ in width. Sparse rows end at the largest index that occurs, so that
-    /// the columns they lack are zeros; with dense rows it is another table, and to match the first columns by
-    /// their made-up names would be a guess.
-    fn other_width(&self, features: &[Feature]) -> Result<Bags> {
-        if let Instances::Sparse(rows) = self.instances() {
-            let mut wide = rows.clone();
-            wide.set_cols(features.len().max(rows.cols()));
-            let from: Vec<usize> = (0..features.len()).collect();
-            let found =
-                |i: usize| self.features().get(i).cloned().unwrap_or_else(|| Feature::numeric("zeros"));
-            let recodes: Vec<Recode> =
-                features.iter().zip(&from).map(|(f, &i)| recode(&found(i), f)).collect::<Result<_>>()?;
-            return self.laid_out(gather(&Instances::Sparse(wide), &from, &recodes)?, features);
-        }
-        Err(Error::data(
+    /// Sparse rows name only what is not zero, so that a column they lack is one of zeros.
+    fn by_number(&self, rows: &Csr, features: &[Feature]) -> Result<Bags> {
+        let position: HashMap<Option<u32>, usize> =
+            self.features().iter().enumerate().map(|(i, f)| (f.number(), i)).collect();
+        // One column more, where every row has a zero.
+        let mut wide = rows.clone();
+        wide.set_cols(rows.cols() + 1);
+        let zeros = Feature::numeric("zeros");
+        let from: Vec<usize> =
+            features.iter().map(|f| position.get(&f.number()).copied().unwrap_or(rows.cols())).collect();
+        let recodes: Vec<Recode> = features
+            .iter()
+            .zip(&from)
+            .map(|(f, &i)| recode(self.features().get(i).unwrap_or(&zeros), f))
+            .collect::<Result<_>>()?;
+        self.laid_out(gather(&Instances::Sparse(wide), &from, &recodes)?, features)
+    }
+
+    /// Dense tables without headings that differ in width are different tables. To match the first columns by their
+    /// made-up names would be a guess.
+    fn other_width(&self, features: &[Feature]) -> Error {
+        Error::data(
             Place::default(),
             format!("found {} feature columns", self.width()),
             Message::from(format!(
@@ -85,7 +97,7 @@ impl Bags {
             .with([Setting::Label])
             .and(", and leave out columns that are not features")
             .with([Setting::Ignore(None)]),
-        ))
+        )
     }
 
     fn laid_out(&self, instances: Instances, features: &[Feature]) -> Result<Bags> {
@@ -121,9 +133,28 @@ impl Bags {
     }
 }
 
-/// True for the names that tables without headings get.
-fn made_up(features: &[Feature]) -> bool {
-    features.iter().zip(1..).all(|(f, i)| f.name == format!("f{i}"))
+/// Sparse rows keep only the attributes that occur if these are at most one in this many of those up to the largest index.
+/// A table of named columns that lacks so many of them is hardly a mistake.
+const RARE: usize = 8;
+/// Narrower rows keep all attributes: they cost next to nothing.
+const WIDE: usize = 10_000;
+
+/// True if `occurring` attributes out of `width` are so few that sparse rows do without the others.
+pub fn mostly_absent(occurring: usize, width: usize) -> bool {
+    width > WIDE && occurring <= width / RARE
+}
+
+/// True for the names that attributes without headings get: f1, f2, … without a gap, or those few that occur in sparse rows.
+pub fn numbered(features: &[Feature]) -> bool {
+    let mut last = 0;
+    let ascend = features.iter().all(|f| match f.number() {
+        Some(number) if number > last => {
+            last = number;
+            true
+        }
+        _ => false,
+    });
+    ascend && (last as usize == features.len() || mostly_absent(features.len(), last as usize))
 }
 
 fn recode(found: &Feature, wanted: &Feature) -> Result<Recode> {
@@ -325,5 +356,21 @@ mod tests {
             let aligned = sparse(&found).align(&numbered(width)).unwrap();
             assert_eq!(aligned.bag(0).to_dense().unwrap().data(), &[1.0, 2.0, 0.0][..width]);
         }
+    }
+
+    #[test]
+    fn sparse_rows_match_by_number_where_few_attributes_occur() {
+        let called = |numbers: &[u32]| -> Vec<Feature> {
+            numbers.iter().map(|i| Feature::numeric(format!("f{i}"))).collect()
+        };
+        let found = sparse(&bag(called(&[2, 7, 90_000]), &[&[1.0, 2.0, 3.0]]));
+        let aligned = found.align(&called(&[1, 7, 80_000, 90_000])).unwrap();
+        assert_eq!(aligned.bag(0).to_dense().unwrap().data(), [0.0, 2.0, 0.0, 3.0]);
+        let aligned = found.align(&called(&[1, 2, 3])).unwrap();
+        assert_eq!(aligned.bag(0).to_dense().unwrap().data(), [0.0, 1.0, 0.0]);
+        // Columns that a table lacks are not zeros: most of it is there.
+        let lacking = sparse(&bag(called(&[1, 3]), &[&[1.0, 2.0]]));
+        let error = lacking.align(&called(&[1, 2, 3])).unwrap_err().to_string();
+        assert!(error.contains("columns are missing: 'f2'"), "{error}");
     }
 }

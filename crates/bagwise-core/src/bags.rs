@@ -219,6 +219,13 @@ impl Feature {
     pub fn is_categorical(&self) -> bool {
         matches!(self.kind, FeatureKind::Categorical { .. })
     }
+
+    /// The number of an attribute that has no name of its own and is called `f1`, `f2`, … after its position.
+    pub fn number(&self) -> Option<u32> {
+        let digits = self.name.strip_prefix('f')?;
+        let plain = digits.starts_with(|c: char| ('1'..='9').contains(&c));
+        digits.parse().ok().filter(|_| plain)
+    }
 }
 
 /// Many bags over the same attributes.

@@ -18,7 +18,7 @@ pub mod sizes;
 mod stored;
 mod target;
 
-pub use align::columns_of;
+pub use align::{columns_of, mostly_absent, numbered};
 pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
 pub use ctx::{Clock, Ctx, NoProgress, Precision, Progress, RunProgress, SharedResults, SystemClock};
 pub use dataset::{CarriedColumn, Dataset, Groups};

@@ -3,6 +3,9 @@
 //! number of attributes. `?` in place of the label says that there is none. A line that starts with `#` and
 //! what follows a `#` after the label are comments.
 //!
+//! Where few of the indices occur (hashed words), only those become attributes, under their numbers: the others are zero in
+//! every row, and memory and time should follow from the size of the file, not from its largest index.
+//!
 //! The form has no place for groups, kept columns, instance labels, categories or names of attributes, so data
 //! that has them is not written in it rather than written in part.
 
@@ -13,10 +16,9 @@ use std::sync::Arc;
 use super::assemble::{BagBuilder, SideColumns};
 use super::text::{Parsed, check_head, is_missing, next_line, number, shown, utf8, wrong};
 use super::{ReadOptions, Reader, Writer, compress, save};
-use bagwise_core::{Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Target};
-
-/// Larger indices are errors: the names of that many attributes alone take a quarter of a gigabyte.
-const MAX_INDEX: u32 = 1 << 22;
+use bagwise_core::{
+    Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Target, mostly_absent, numbered,
+};
 
 /// Reads and writes the sparse text form.
 pub(super) struct Sparse;
@@ -105,13 +107,39 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
         }
         indptr.push(indices.len());
     }
-    if book.rows() > 0 && width == 0 {
+    let occurring = occurring(&indices);
+    let few = mostly_absent(occurring.len(), width as usize);
+    if book.rows() > 0 && (width == 0 || few && occurring.is_empty()) {
         return Err(Error::data(Place::of(source), "no row has a value", "write `bag label index:value …`"));
     }
-    let width = width as usize;
-    let features: Arc<[Feature]> = (1..=width).map(|f| Feature::numeric(format!("f{f}"))).collect();
-    let instances = Instances::Sparse(Csr::new(width, indptr, indices, values));
-    book.finish(instances, features, &[], SideColumns::default(), options, Vec::new(), Vec::new())
+    let mut warnings = Vec::new();
+    let named = |number: u32| Feature::numeric(format!("f{number}"));
+    let features: Arc<[Feature]> = if few {
+        warnings.push(
+            format!(
+                "{} of the indices up to {width} have a value; the other attributes are zero in every row and left out",
+                occurring.len()
+            )
+            .into(),
+        );
+        for index in &mut indices {
+            // Every index is among those that occur.
+            *index = occurring.partition_point(|o| o < index) as u32;
+        }
+        occurring.iter().map(|o| named(o + 1)).collect()
+    } else {
+        (1..=width).map(named).collect()
+    };
+    let instances = Instances::Sparse(Csr::new(features.len(), indptr, indices, values));
+    book.finish(instances, features, &[], SideColumns::default(), options, Vec::new(), warnings)
+}
+
+/// The different indices, ascending.
+fn occurring(indices: &[u32]) -> Vec<u32> {
+    let mut distinct = indices.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct
 }
 
 /// Options that name columns make no sense here, and ignoring them would mislead.
@@ -146,12 +174,12 @@ fn entry(pair: &[u8], allow_missing: bool) -> Parsed<(u32, f64)> {
     if index == 0 {
         return wrong(format!("{} has index 0", what()), "indices start at 1: add 1 to every index");
     }
-    if index > u64::from(MAX_INDEX) {
-        return Err((
-            format!("{} has an index above {MAX_INDEX}", what()),
+    let index = u32::try_from(index).map_err(|_| {
+        (
+            format!("{} has an index above {}", what(), u32::MAX),
             "renumber the attributes, or hash them into fewer".into(),
-        ));
-    }
+        )
+    })?;
     let text = &pair[colon + 1..];
     let value = if is_missing(text) {
         if !allow_missing {
@@ -166,7 +194,7 @@ fn entry(pair: &[u8], allow_missing: bool) -> Parsed<(u32, f64)> {
         }
         value
     };
-    Ok((index as u32, value))
+    Ok((index, value))
 }
 
 impl Writer for Sparse {
@@ -187,19 +215,13 @@ impl Writer for Sparse {
             ("kept columns", !data.kept.is_empty()),
             ("instance labels", data.instance_labels.is_some()),
             ("categories", data.bags.features().iter().any(Feature::is_categorical)),
-            (
-                "names of attributes",
-                data.bags.features().iter().zip(1..).any(|(f, i)| f.name != format!("f{i}")),
-            ),
+            ("names of attributes", !numbered(data.bags.features())),
         ];
         if let Some((what, _)) = unfit.iter().find(|(_, present)| *present) {
             return refuse(
                 format!("the sparse format cannot store {what}"),
                 "write CSV, or leave those columns out when reading",
             );
-        }
-        if data.bags.width() > MAX_INDEX as usize {
-            return refuse(format!("the sparse format has at most {MAX_INDEX} attributes"), "leave some out");
         }
         let is_word =
             |text: &str| !text.is_empty() && !text.contains(char::is_whitespace) && !text.starts_with('#');
@@ -222,6 +244,7 @@ impl Writer for Sparse {
 fn write_rows(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
     let bags = &data.bags;
     let width = bags.width();
+    let numbers: Vec<u32> = bags.features().iter().filter_map(Feature::number).collect();
     let mut row = vec![0.0; width];
     let mut text = String::new();
     let mut first = true;
@@ -238,7 +261,7 @@ fn write_rows(data: &Dataset, out: &mut dyn Write) -> io::Result<()> {
             write!(out, "{} {label}", bags.ids()[bag])?;
             let mut pair = |column: usize, value: f64| {
                 save::number(value, &mut text);
-                write!(out, " {}:{text}", column + 1)
+                write!(out, " {}:{text}", numbers[column])
             };
             let mut last = 0;
             if let Instances::Sparse(m) = bags.instances() {

@@ -78,6 +78,24 @@ fn shipped_data_come_back_equal_in_every_format() {
 }
 
 #[test]
+fn sparse_rows_cost_what_they_hold_and_not_their_largest_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = at(&folder, "hashed.sparse");
+    std::fs::write(&path, "a 1 2:0.5 4000000000:1\na 1 2:1\nb 0 7:2\n").unwrap();
+    let data = read(path.to_str().unwrap(), &ReadOptions::default()).unwrap();
+    let names: Vec<&str> = data.bags.features().iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["f2", "f7", "f4000000000"]);
+    assert_eq!(rows(&data), [[0.5, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]);
+    let warning = data.warnings[0].to_string();
+    assert!(warning.contains("3 of the indices up to 4000000000 have a value"), "{warning}");
+    round_trip(&data, "a.sparse");
+
+    // A narrow file keeps all attributes, as do zeros that are written out.
+    std::fs::write(&path, "a 1 2:0.5\nb 0 7:2 9000:0\n").unwrap();
+    assert_eq!(read(path.to_str().unwrap(), &ReadOptions::default()).unwrap().bags.width(), 9000);
+}
+
+#[test]
 fn headings_full_of_other_delimiters_do_not_mislead() {
     let bags = Bags::new(Instances::F64(Mat::zeros(2, 2)), vec![0, 1, 2]).unwrap();
     let features = ["a;b;c;d;e;f", "g\th\ti\tj"].map(Feature::numeric);
