@@ -1,4 +1,4 @@
-"""Estimators that choose the method themselves: the simplest of a portfolio that is not clearly worse than the best, or several together."""
+"""Estimators that choose the method themselves: the simplest of a portfolio within one standard error of the best, or several together."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class AutoClassifier(BagClassifier, _AutoEstimator):
     """Choose a method for the data, with its scaling and parameters, or several that are better together.
 
     Inner folds compare a portfolio of methods, each with several scalings. The better half goes on with its whole grids. The choice is
-    the simplest method that is not clearly worse than the best, or a weighted sum of few methods if that is better by more than a
+    the simplest method within one standard error of the best, or a weighted sum of few methods if that is better by more than a
     standard error on folds that had no part in choosing it. On the command line this is ``auto``.
 
     Parameters
@@ -92,7 +92,7 @@ class AutoClassifier(BagClassifier, _AutoEstimator):
     optimize : str, optional
         The metric that parameters and methods are chosen by, such as ``"roc_auc"``; accuracy if not given.
     best : bool, default=False
-        Use the best method, even if a simpler one is not clearly worse.
+        Use the best method, even if a simpler one is within one standard error.
     multiclass : {"one-vs-one", "one-vs-rest"}, optional
         How several classes become machines; what suits each method if not given.
     class_weight : {"balanced"} or dict, optional
@@ -173,7 +173,7 @@ class AutoRegressor(BagRegressor, _AutoEstimator):
     """Choose a method that predicts numbers, with its scaling and parameters, or several that are better together.
 
     Inner folds compare a portfolio of methods, each with several scalings. The better half goes on with its whole grids. The choice is
-    the simplest method that is not clearly worse than the best, or a weighted mean of few methods if that is better by more than a
+    the simplest method within one standard error of the best, or a weighted mean of few methods if that is better by more than a
     standard error on folds that had no part in choosing it. On the command line this is ``auto``.
 
     Parameters
@@ -181,7 +181,7 @@ class AutoRegressor(BagRegressor, _AutoEstimator):
     optimize : str, optional
         The metric that parameters and methods are chosen by; the root mean squared error if not given.
     best : bool, default=False
-        Use the best method, even if a simpler one is not clearly worse.
+        Use the best method, even if a simpler one is within one standard error.
     inner : int, default=5
         Folds of the training bags by which everything is chosen.
     scale : {"none", "minmax", "zscore", "maxabs"}, optional

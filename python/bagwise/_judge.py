@@ -374,7 +374,7 @@ task, level, random_state, n_jobs, memory, precision, folder, probabilities, ver
     params : dict, optional
         Values of its parameters: one value, or a list to choose from. Others are tuned over their default grids.
     best : bool, default=False
-        With ``"auto"``, use the best method, even if a simpler one is not clearly worse.
+        With ``"auto"``, use the best method, even if a simpler one is within one standard error.
 
     Returns
     -------
@@ -527,7 +527,7 @@ def fit(
     y : array-like of shape (n_bags,)
         Classes, or numbers to predict.
     method : str, default="auto"
-        The method; ``"auto"`` picks the simplest one that is not clearly worse than the best, among those that finish
+        The method; ``"auto"`` picks the simplest one within one standard error of the best, among those that finish
         within ten minutes on two ordinary cores; ``"all"`` picks it among all methods.
     groups : array-like of shape (n_bags,), optional
         Groups that are not split between inner folds; those of the bags if not given.
@@ -541,7 +541,7 @@ def fit(
     inner, optimize, decision_threshold, scale, multiclass, missing, task, random_state, n_jobs, memory, precision
         As in :func:`compare`.
     best : bool, default=False
-        With ``"auto"``, use the best method, even if a simpler one is not clearly worse.
+        With ``"auto"``, use the best method, even if a simpler one is within one standard error.
     conformal : bool or int, default=False
         Also keep the models of ten folds (or of this many), each tuned without its fold, for ``predict_set`` and
         ``predict_interval``; training takes that many times longer.

@@ -53,7 +53,7 @@ pub(crate) struct Choosing {
     /// Metric for choosing parameters and methods [default: accuracy; rmse for regression]
     #[arg(long, value_name = "METRIC")]
     pub(crate) optimize: Option<Metric>,
-    /// With method auto: use the best method, even if a simpler one is not clearly worse
+    /// With method auto: use the best method, even if a simpler one is within one standard error
     #[arg(long)]
     pub(crate) best: bool,
     /// Decision threshold, chosen on training bags: recall=0.95, precision=0.9, balanced, or a number

@@ -104,14 +104,42 @@ pub struct Difference {
     pub interval: Option<Interval>,
     /// Probability that chance makes one of the family as large, if no two methods differ: adjusted for their number.
     pub p: Option<f64>,
+    /// Its standard error, widened as the interval is. That of a single pair: it does not depend on how many methods there are.
+    #[serde(default)]
+    pub error: Option<f64>,
     /// What that means.
     pub standing: Standing,
+}
+
+impl Difference {
+    /// The reference against the method.
+    pub fn reversed(self) -> Difference {
+        let turn = |i: Interval| Interval { estimate: -i.estimate, low: -i.high, high: -i.low, ..i };
+        Difference {
+            value: self.value.map(|v| 0.0 - v),
+            interval: self.interval.map(turn),
+            standing: match self.standing {
+                Standing::ClearlyBetter => Standing::ClearlyWorse,
+                Standing::ClearlyWorse => Standing::ClearlyBetter,
+                other => other,
+            },
+            ..self
+        }
+    }
+
+    /// True if the difference may be chance and is no larger than its standard error.
+    pub fn is_within_error(&self) -> bool {
+        let small = self.value.zip(self.error).is_some_and(|(value, error)| value.abs() <= error);
+        self.standing == Standing::NoClearDifference && (small || self.value == Some(0.0))
+    }
 }
 
 /// What each unit adds to the values of methods.
 #[derive(Clone, Debug)]
 pub struct Influences {
     metric: Metric,
+    /// Methods that the best is chosen from; a constant may follow.
+    candidates: usize,
     /// Whether units are groups.
     grouped: bool,
     /// For each stratum, the share of each unit in it. The bags of a class are a stratum; where the metric is a mean over bags
@@ -165,17 +193,18 @@ impl Influences {
             let total: f64 = of.iter().sum();
             of.iter_mut().for_each(|share| *share /= total);
         }
-        Influences { metric, grouped: groups.is_some(), shares, values, parts }
+        Influences { metric, candidates: methods.len(), grouped: groups.is_some(), shares, values, parts }
     }
 
-    /// Of methods that a run has judged. Fails if they were judged on different bags.
+    /// Of methods that a run has judged, and of the best constant prediction after them ([`Repeat::constant`]). Fails if they
+    /// were judged on different bags.
     pub fn of_records(
         records: &[Record],
         roster: &GroundTruth,
         methods: &[&str],
         metric: Metric,
     ) -> Result<Influences> {
-        let all = methods.iter().map(|m| pooled(records, roster, m)).collect::<Result<Vec<_>>>()?;
+        let mut all = methods.iter().map(|m| pooled(records, roster, m)).collect::<Result<Vec<_>>>()?;
         let mut first: BTreeMap<(usize, Option<usize>), (usize, BTreeSet<usize>)> = BTreeMap::new();
         for (at, repeats) in all.iter().enumerate() {
             for repeat in repeats.iter().filter(|r| r.complete) {
@@ -190,8 +219,11 @@ impl Influences {
                 }
             }
         }
+        let complete = all.iter().find(|repeats| repeats.iter().all(|r| r.complete)).or(all.first());
+        all.push(complete.map_or(Vec::new(), |repeats| repeats.iter().map(Repeat::constant).collect()));
         let seed = records.iter().find(|r| r.key.data == roster.data).map_or(0, |r| r.seed);
-        Ok(Influences::new(&all, roster.group_codes().as_deref(), metric, seed))
+        let found = Influences::new(&all, roster.group_codes().as_deref(), metric, seed);
+        Ok(Influences { candidates: methods.len(), ..found })
     }
 
     /// Bags or groups.
@@ -204,14 +236,19 @@ impl Influences {
         self.grouped
     }
 
+    /// The value of the method at `at`.
+    pub fn value(&self, at: usize) -> Option<f64> {
+        self.values[at]
+    }
+
     /// The first of the methods with the best value; none if no method has one.
     pub fn best(&self) -> Option<usize> {
-        let valued = self.values.iter().enumerate().filter_map(|(i, v)| v.map(|v| (i, v)));
+        let valued = self.values[..self.candidates].iter().enumerate().filter_map(|(i, v)| v.map(|v| (i, v)));
         valued.reduce(|best, one| if self.metric.better(one.1, best.1) { one } else { best }).map(|b| b.0)
     }
 
-    /// Every method against the one at `reference`; none for that one. `chosen` if it is the reference because it has the
-    /// best value of all.
+    /// Every method against the one at `reference`; none for that one. `chosen` if it is the reference because of its value,
+    /// as the best of all is.
     pub fn against(&self, reference: usize, chosen: bool, level: f64, seed: u64) -> Vec<Option<Difference>> {
         self.against_widened(reference, chosen, level, seed, WIDENING)
     }
@@ -230,7 +267,10 @@ impl Influences {
         let enough = self.units() >= LEAST_UNITS;
         let pairs: Vec<Pair> = (0..methods)
             .flat_map(|a| (0..a).map(move |b| (a, b)))
-            .filter(|&(a, b)| chosen || a == reference || b == reference)
+            .filter(|&(a, b)| match chosen {
+                true => a < self.candidates && b < self.candidates,
+                false => a == reference || b == reference,
+            })
             .filter(|&(a, b)| enough && tested(a) && tested(b))
             .map(|(a, b)| if a == reference { (b, a) } else { (a, b) })
             .map(|(a, b)| self.pair(a, b))
@@ -238,7 +278,7 @@ impl Influences {
         let flipped = self.flipped(&pairs, seed);
         let difference = |m: usize| {
             let value = self.difference(m, reference);
-            let without = |standing| Difference { value, interval: None, p: None, standing };
+            let without = |standing| Difference { value, interval: None, p: None, error: None, standing };
             match pairs.iter().find(|pair| pair.methods == (m, reference)) {
                 Some(pair) => self.judged(pair, &flipped, level, widening),
                 None if value.is_none() => without(Standing::NoResult),
@@ -265,13 +305,18 @@ impl Influences {
     /// The largest statistic of all pairs under each pattern of signs, the largest first; the data's own signs are among
     /// them.
     fn flipped(&self, pairs: &[Pair], seed: u64) -> Vec<f64> {
-        let units = self.units();
+        // Behind the units, two unseen bags of each stratum.
+        let strata = self.shares.len();
+        let unseen =
+            if pairs.iter().any(|pair| pair.unseen.iter().any(|u| *u > 0.0)) { 2 * strata } else { 0 };
+        let units = self.units() + unseen;
         // All signs turned give the same, so that half of all patterns are all.
         let patterns = if units <= EXACT { 1 << (units.max(1) - 1) } else { FLIPS };
         let block = |block: usize| {
             let mut rng = Rng::new(seed, "sign flips", &[block as u64]);
             // The shares of units in each stratum are flipped like the parts of one more method.
-            let mut sums = vec![[0.0; BLOCK]; self.parts.len() + self.shares.len()];
+            let mut sums = vec![[0.0; BLOCK]; self.parts.len() + strata];
+            let mut apart = vec![[0.0; BLOCK]; strata];
             for unit in 0..units {
                 // Bit by bit for the patterns of the block: those of a counter, or random ones after the data's own.
                 let bits = match (units <= EXACT, block) {
@@ -283,6 +328,12 @@ impl Influences {
                 };
                 let mut signs = [1.0; BLOCK];
                 signs.iter_mut().enumerate().for_each(|(at, sign)| *sign -= 2.0 * (bits >> at & 1) as f64);
+                if let Some(at) = unit.checked_sub(self.units()) {
+                    // The two cancel each other out in the data's own pattern.
+                    let turned = if at % 2 == 0 { 1.0 } else { -1.0 };
+                    apart[at / 2].iter_mut().zip(&signs).for_each(|(sum, sign)| *sum += turned * sign);
+                    continue;
+                }
                 let parts = self.parts.iter().map(|parts| parts.get(unit).copied().unwrap_or(0.0));
                 let shares = self.shares.iter().map(|of| of[unit]);
                 for (sum, part) in sums.iter_mut().zip(parts.chain(shares)) {
@@ -295,7 +346,8 @@ impl Influences {
                 let (a, b) = pair.methods;
                 for (at, most) in largest.iter_mut().enumerate() {
                     let spread: f64 = pair.spread.iter().zip(shares).map(|(of, share)| of * share[at]).sum();
-                    let flipped = methods[a][at] - methods[b][at] + spread * pair.value;
+                    let unseen: f64 = pair.unseen.iter().zip(&apart).map(|(of, sum)| of * sum[at]).sum();
+                    let flipped = methods[a][at] - methods[b][at] + spread * pair.value + unseen;
                     *most = most.max(pair.statistic(flipped));
                 }
             }
@@ -333,7 +385,13 @@ impl Influences {
         let interval = interval
             .map(|i| i.within((least - largest, largest - least)))
             .filter(|i| i.low.is_finite() && i.high.is_finite());
-        Difference { value: Some(pair.value), interval, p: Some(p), standing }
+        Difference {
+            value: Some(pair.value),
+            interval,
+            p: Some(p),
+            error: Some(widening * pair.error()),
+            standing,
+        }
     }
 }
 
@@ -346,9 +404,17 @@ struct Pair {
     spread: Vec<f64>,
     /// What each unit adds to it.
     parts: Vec<f64>,
-    /// The root of the sum of their squares.
+    /// What each of two bags more of a stratum would add, with opposite signs.
+    unseen: Vec<f64>,
+    /// The root of the sum of all their squares.
     norm: f64,
+    /// The sum of squares of the parts about the value.
+    about: f64,
 }
+
+/// A class counts as if at least this many of its bags had made a difference: that two methods agree on all of ten bags does not
+/// show that they agree on every bag. (Agresti and Coull, The American Statistician 52, 1998, add as many to proportions.)
+const LEAST_DIFFERING: f64 = 2.0;
 
 impl Pair {
     /// From the parts of units about the value, which add up to nothing, and the shares of units in each stratum.
@@ -356,8 +422,21 @@ impl Pair {
     /// A mean over bags rests on all of them alike. An area under a curve or a recall may rest on six positive bags of a hundred.
     /// Were the value spread over all hundred, those six would hardly vary about nothing where they agree by chance, and chance
     /// would look like certainty. So each stratum gets of the value what it has in the sum of squares if it alone had made the
-    /// difference.
+    /// difference. And each varies at least as much as if [`LEAST_DIFFERING`] of its bags differed, each of which moves a mean
+    /// over classes by its share.
     fn new(methods: (usize, usize), value: f64, mut parts: Vec<f64>, shares: &[Vec<f64>]) -> Pair {
+        let about = parts.iter().map(|d| d * d).sum();
+        let lacking = |of: &Vec<f64>| {
+            let own = || of.iter().zip(&parts).filter(|(share, _)| **share > 0.0);
+            let one = 1.0 / (shares.len() * own().count()) as f64;
+            let squares: f64 = own().map(|(_, part)| part * part).sum();
+            ((LEAST_DIFFERING * one * one - squares).max(0.0) / 2.0).sqrt()
+        };
+        let differs = value != 0.0 || about > 0.0;
+        let unseen = match shares.len() > 1 && differs {
+            true => shares.iter().map(lacking).collect(),
+            false => Vec::new(),
+        };
         let alone = |of: &Vec<f64>| -> f64 {
             let own = of.iter().zip(&parts).filter(|(share, _)| **share > 0.0);
             own.map(|(share, part)| (part + share * value).powi(2)).sum()
@@ -368,11 +447,19 @@ impl Pair {
             true => squares.iter().map(|s| s / total).collect(),
             false => vec![1.0 / shares.len() as f64; shares.len()],
         };
-        let mut pair = Pair { methods, value, spread, parts: Vec::new(), norm: 0.0 };
+        let mut pair = Pair { methods, value, spread, parts: Vec::new(), unseen, norm: 0.0, about };
         parts.iter_mut().zip(pair.shares(shares)).for_each(|(part, share)| *part += share * value);
-        pair.norm = parts.iter().map(|d| d * d).sum::<f64>().sqrt();
+        let squares = |of: &[f64]| of.iter().map(|d| d * d).sum::<f64>();
+        pair.norm = (squares(&parts) + 2.0 * squares(&pair.unseen)).sqrt();
         pair.parts = parts;
         pair
+    }
+
+    /// The standard error of the value.
+    fn error(&self) -> f64 {
+        let n = self.parts.len() as f64;
+        let unseen: f64 = self.unseen.iter().map(|d| 2.0 * d * d).sum();
+        (self.about * n / (n - 1.0) + unseen).sqrt()
     }
 
     /// The share of each unit in the value.
@@ -391,8 +478,9 @@ impl Pair {
     /// bags.
     fn interval(&self, shares: &[f64], most: f64, level: f64) -> Option<Interval> {
         let left = self.parts.iter().zip(shares).map(|(part, share)| part - share * self.value);
+        let unseen = self.unseen.iter().any(|d| *d > 0.0);
         // Sums of at most a thousand parts: what is below this is rounding. A range of one point would look like certainty.
-        if left.map(|d| d * d).sum::<f64>().sqrt() <= 1e-12 * self.norm {
+        if !unseen && left.map(|d| d * d).sum::<f64>().sqrt() <= 1e-12 * self.norm {
             return None;
         }
         // (value - x)^2 <= most^2 * sum of (part - share x)^2, a parabola in x.
@@ -485,18 +573,20 @@ fn averages_bags(metric: Metric) -> bool {
     matches!(metric, Metric::Accuracy | Metric::Brier | Metric::Mse | Metric::Mae | Metric::ErrPercent)
 }
 
-/// The rule by which one of several methods is taken: the simplest that is not clearly worse than the one at `best`, of
-/// equally simple ones the first. Where nothing could be tested, that is no reason to take a method whose value is lower: the
-/// best is taken. A method of complexity 0 has learned nothing, and is taken only if it is the best; so is a method that is
-/// not `better` than such a baseline.
+/// The rule by which one of several methods is taken: the simplest whose value is within one standard error of that of the one at
+/// `best`, of equally simple ones the first. (Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, prune
+/// by this rule.) `against` has each method against the best. Where nothing could be tested, that is no reason to take a method
+/// whose value is lower: the best is taken. A method of complexity 0 has learned nothing, and is taken only if it is the best; so
+/// is a method that is not `useful`.
 pub fn recommended(
     best: usize,
-    standings: &[Standing],
+    against: &[Option<Difference>],
     complexity: &[u32],
-    better: impl Fn(usize) -> bool,
+    useful: impl Fn(usize) -> bool,
 ) -> usize {
-    let is_choice = |m: usize| standings[m] == Standing::NoClearDifference && complexity[m] > 0 && better(m);
-    let choices = (0..standings.len()).filter(|&m| m == best || is_choice(m));
+    let close = |m: usize| against[m].is_some_and(|found| found.is_within_error());
+    let is_choice = |m: usize| complexity[m] > 0 && close(m) && useful(m);
+    let choices = (0..against.len()).filter(|&m| m == best || is_choice(m));
     choices.min_by_key(|&m| (complexity[m], m != best)).unwrap_or(best)
 }
 

@@ -81,6 +81,25 @@ impl Classified {
         Ok(())
     }
 
+    /// The same bags, all predicted to be of the most frequent class (of equally frequent ones the first), with equal scores and
+    /// the shares of the classes as probabilities.
+    pub(super) fn constant(&self) -> Classified {
+        let mut counts = vec![0.0; self.classes];
+        self.truth.iter().for_each(|&class| counts[class as usize] += 1.0);
+        let most = counts.iter().fold(0.0, |most: f64, count| most.max(*count));
+        let class = counts.iter().position(|count| *count == most).unwrap_or(0) as u32;
+        let rows = self.truth.len();
+        let shares: Vec<f64> = counts.iter().map(|count| count / rows.max(1) as f64).collect();
+        Classified {
+            truth: self.truth.clone(),
+            labels: vec![class; rows],
+            classes: self.classes,
+            positive: self.positive,
+            scores: Some(Mat::zeros(rows, self.classes)),
+            probabilities: Some(Mat::from_rows(&vec![shares; rows])),
+        }
+    }
+
     /// For each bag, whether it belongs to class `class`.
     pub(super) fn is(&self, class: u32) -> Vec<bool> {
         self.truth.iter().map(|&t| t == class).collect()

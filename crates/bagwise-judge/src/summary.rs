@@ -39,6 +39,22 @@ pub struct Repeat {
     pub complete: bool,
 }
 
+impl Repeat {
+    /// The same bags, with the one prediction that suits them best: the most frequent class, or the mean. It knows the bags that it is
+    /// judged by, so that no constant does better. (What `majority` learns from training bags does worse where folds leave out a
+    /// class: it then predicts the other.)
+    pub fn constant(&self) -> Repeat {
+        let predictions = match &self.predictions {
+            Predictions::Classes(c) => Predictions::Classes(c.constant()),
+            Predictions::Values { truth, .. } => {
+                let mean = mean(truth).unwrap_or(0.0);
+                Predictions::Values { truth: truth.clone(), predicted: vec![mean; truth.len()] }
+            }
+        };
+        Repeat { predictions, ..self.clone() }
+    }
+}
+
 /// One metric of one method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricSummary {

@@ -49,7 +49,7 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         numbers(heading(first)).hint(first.info().formula),
         words(&format!("{:.0}% interval", 100.0 * v.level)),
     ];
-    let with_baseline = v.against_baseline.iter().any(Option::is_some);
+    let with_constant = v.against_constant.iter().any(Option::is_some);
     if view.several_methods() {
         let hint = format!(
             "sign-flip test over {}, adjusted for the number of methods",
@@ -58,8 +58,8 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         columns.push(words("against best").hint(&hint));
         let hint = "value minus that of the best, with its interval and adjusted p-value";
         columns.push(words("difference from best").hint(hint));
-        if with_baseline {
-            columns.push(words(&format!("against {BASELINE}")).hint("the same against the baseline"));
+        if with_constant {
+            columns.push(words("against constant").hint("the same against the best constant prediction"));
         }
     }
     for &i in &shown {
@@ -96,8 +96,8 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         if view.several_methods() {
             cells.push(TableCell::of(|m| pill(m, standing)));
             cells.push(difference(v.against_best[i].as_ref(), digits(first)));
-            if with_baseline {
-                cells.push(against_baseline(v.against_baseline[i].as_ref(), digits(first)));
+            if with_constant {
+                cells.push(against_constant(v.against_constant[i].as_ref(), digits(first)));
             }
         }
         cells.extend(
@@ -147,7 +147,7 @@ fn difference_lines(page: &mut Markup, found: &Difference, value: f64, digits: u
 }
 
 /// The same behind what it means.
-fn against_baseline(found: Option<&Difference>, digits: usize) -> TableCell {
+fn against_constant(found: Option<&Difference>, digits: usize) -> TableCell {
     let Some((found, value)) = found.and_then(|d| Some((d, d.value?))) else {
         return TableCell::text("\u{2013}").sorted(0.0);
     };

@@ -237,7 +237,7 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// Makes `auto` use the best method, even if a simpler one is not clearly worse.
+    /// Makes `auto` use the best method, even if a simpler one is within one standard error.
     pub fn best(mut self, best: bool) -> Evaluate<'a> {
         self.best = best;
         self

@@ -46,7 +46,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The method; without one, `auto`: the simplest of a portfolio that ends within a minute on a machine of nominal speed
-    /// ([`Fit::plan`]) that is not clearly worse than the best, or several together if that is better by more than an error.
+    /// ([`Fit::plan`]) within one standard error of the best, or several together if that is better by more than an error.
     pub fn method(mut self, method: impl Into<MethodConfig>) -> Fit<'a> {
         self.method = method.into();
         self
@@ -70,7 +70,7 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// Use the best of several methods, even if a simpler one is not clearly worse.
+    /// Use the best of several methods, even if a simpler one is within one standard error.
     pub fn best(mut self, best: bool) -> Fit<'a> {
         self.best = best;
         self

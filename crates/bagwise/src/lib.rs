@@ -99,7 +99,7 @@ pub fn method(name: &str) -> Result<MethodConfig> {
     Ok(MethodConfig::new(name))
 }
 
-/// Learns from all bags: by the simplest method that is not clearly worse than the best, unless one is named. Methods that
+/// Learns from all bags: by the simplest method within one standard error of the best, unless one is named. Methods that
 /// take too long on a machine of nominal speed are not tried ([`TimePlan`]).
 pub fn fit(data: &Dataset) -> Fit<'_> {
     Fit::new(data)

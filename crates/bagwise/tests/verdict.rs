@@ -13,19 +13,16 @@ fn a_method_that_learns_scaffolds_is_clearly_better_than_majority() {
     let found = bagwise::compare(&data).methods([kernel]).protocol(ProtocolName::Kfold).run().unwrap();
     let verdict = &found.verdict;
     let at = verdict.table.iter().position(|line| line.method == "mi-kernel").unwrap();
-    let against = verdict.against_baseline[at].unwrap();
+    let against = verdict.against_constant[at].unwrap();
     assert_eq!(against.standing, Standing::ClearlyBetter, "{found}");
     let interval = against.interval.unwrap();
     assert!(interval.low > 0.0 && against.p.unwrap() <= 0.05, "{against:?}");
     assert!((verdict.units, verdict.grouped) == (40, true));
     let said = verdict.sentence();
-    assert!(
-        said.contains("is clearly better than a constant prediction (majority: difference +0."),
-        "{said}"
-    );
+    assert!(said.contains("is clearly better than a constant prediction (0.600, difference +0."), "{said}");
     // Everything is in the rows that are exported.
     let rows = verdict.differences();
-    let row = rows.iter().find(|r| r.method == "mi-kernel" && r.against == "majority").unwrap();
+    let row = rows.iter().find(|r| r.method == "mi-kernel" && r.against == "constant").unwrap();
     assert_eq!((row.difference, row.p, row.verdict), (against.value, against.p, Standing::ClearlyBetter));
     assert_eq!((row.low, row.high), (Some(interval.low), Some(interval.high)));
     // One thread gives the same numbers.
@@ -56,6 +53,61 @@ fn differences_from_the_recommended_method_are_those_from_the_best_turned_round(
     let rows = verdict.differences();
     let against = |name: &str| rows.iter().filter(|r| r.against == name).count();
     assert_eq!(against(verdict.recommended()), verdict.table.len() - 1);
+}
+
+/// Noise in `groups` groups of eight bags, each of one class.
+fn noise_of_pure_groups(groups: usize, seed: u64) -> bagwise::Dataset {
+    let bags = 8 * groups;
+    let mut rng = bagwise::Rng::new(seed, "noise", &[]);
+    let rows: Vec<[f64; 5]> = (0..3 * bags).map(|_| std::array::from_fn(|_| rng.normal())).collect();
+    let instances = bagwise::Instances::F64(bagwise::Mat::from_rows(&rows));
+    let bags = bagwise::Bags::new(instances, (0..=bags).map(|b| 3 * b).collect()).unwrap();
+    let group: Vec<String> = (0..bags.len()).map(|b| format!("g{}", b / 8)).collect();
+    let label: Vec<&str> = (0..bags.len()).map(|b| if b / 8 % 2 == 0 { "a" } else { "b" }).collect();
+    let data = bagwise::Dataset::new("noise", bags);
+    let data = data.with_target(bagwise::Target::from_labels(&label)).unwrap();
+    data.with_groups(bagwise::Groups::from_names(&group)).unwrap()
+}
+
+#[test]
+fn a_constant_is_one_class_for_all_bags_even_where_folds_leave_it_out() {
+    // One group a fold: the majority of the others is always the other class. Noise is far better than that, and no better than a
+    // constant.
+    for seed in 0..3 {
+        let data = noise_of_pure_groups(10, seed);
+        let kernel = bagwise::method("mi-kernel").unwrap().param("gamma", "1/median").param("c", 1.0);
+        let found = bagwise::compare(&data).methods([kernel]).inner(2).run().unwrap();
+        let verdict = &found.verdict;
+        let at = verdict.table.iter().position(|line| line.method == "majority").unwrap();
+        assert_eq!(verdict.table[at].metrics[0].mean, Some(0.0), "{found}");
+        assert_eq!(verdict.constant, Some(0.5));
+        let said = verdict.sentence();
+        assert!(!said.contains("It is clearly better"), "{said}");
+        let clear =
+            |d: &Option<bagwise::judge::Difference>| d.is_some_and(|d| d.standing == Standing::ClearlyBetter);
+        assert!(!verdict.against_constant.iter().any(clear), "{found}");
+    }
+}
+
+#[test]
+fn a_pair_has_one_verdict() {
+    // The best against the constant, and the majority, which is one here, against the best.
+    for seed in 0..6 {
+        let data = bagwise::read(format!("synthetic:gauss?bags=40&distance=1.5&seed={seed}")).unwrap();
+        let found = bagwise::compare(&data)
+            .methods(["mi-kernel", "sil", "citation-knn"])
+            .protocol(ProtocolName::Kfold)
+            .inner(2)
+            .run()
+            .unwrap();
+        let verdict = &found.verdict;
+        let at = verdict.table.iter().position(|line| line.method == "majority").unwrap();
+        if at > 0 && verdict.table[at].metrics[0].mean == verdict.constant {
+            let (there, back) = (verdict.against_constant[0].unwrap(), verdict.against_best[at].unwrap());
+            assert_eq!((there.p, there.value), (back.p, back.value.map(|v| -v)), "{found}");
+            assert_eq!(there.standing, back.reversed().standing);
+        }
+    }
 }
 
 #[test]
@@ -122,5 +174,5 @@ fn a_baseline_that_is_none_is_not_called_worse() {
         .unwrap();
     let said = found.verdict.sentence();
     let why = "It is not compared with a constant prediction: predicting the other class for every bag may";
-    assert!(said.contains(why) && found.verdict.against_baseline.iter().all(Option::is_none), "{said}");
+    assert!(said.contains(why) && found.verdict.against_constant.iter().all(Option::is_none), "{said}");
 }

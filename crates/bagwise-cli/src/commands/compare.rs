@@ -91,7 +91,7 @@ impl Args {
 const HELP: &str = "\
 Parameters are chosen by inner folds of the training bags, so test bags do not influence them. All methods use the same \
 folds. Each method is compared with the best one and with the baseline majority: the difference, its interval, and a p-value adjusted \
-for the number of methods. The recommended method is the simplest one that is not clearly worse than the best. To set a parameter \
+for the number of methods. The recommended method is the simplest one within one standard error of the best. To set a parameter \
 of one method, use -p METHOD.KEY=VALUE, or -p KEY=VALUE if --methods names a single method.
 
 --with NAME=FILE includes a method that another program trained on the same folds. Its table has one row per bag and repeat, \
@@ -324,18 +324,17 @@ impl Comparison<'_> {
         rows
     }
 
-    /// Every method against the best and against the baseline.
+    /// Every method against the best and against a constant prediction.
     fn differences(&self) -> Rows {
         let verdict = &self.results.verdict;
         let numbers = ["difference", "low", "high", "p"];
         let best = format!("against {}", verdict.best().method);
-        let baseline = format!("against {BASELINE}");
-        // Of a baseline that is the best, or did not take part, there is nothing more to say.
-        let twice = verdict.best().method != BASELINE && verdict.against_baseline.iter().any(Option::is_some);
+        // Of a constant that is the best, or no baseline for the metric, there is nothing more to say.
+        let twice = verdict.best().method != BASELINE && verdict.against_constant.iter().any(Option::is_some);
         let mut head = vec!["method", best.as_str()];
         head.extend(numbers);
         if twice {
-            head.push(&baseline);
+            head.push("against constant");
             head.extend(numbers);
         }
         let mut rows = Rows::new(head);
@@ -343,7 +342,7 @@ impl Comparison<'_> {
             let mut row = vec![line.method.clone()];
             row.extend(difference_cells(verdict.against_best[i].as_ref()));
             if twice {
-                row.extend(difference_cells(verdict.against_baseline[i].as_ref()));
+                row.extend(difference_cells(verdict.against_constant[i].as_ref()));
             }
             rows.push(row);
         }
@@ -383,7 +382,7 @@ impl Output for Comparison<'_> {
             object.put("ties_with_best", ties.contains(&m.method.as_str()));
             let against = [
                 ("against_best", verdict.against_best[i]),
-                ("against_baseline", verdict.against_baseline[i]),
+                ("against_constant", verdict.against_constant[i]),
                 ("against_recommended", verdict.against_recommended[i]),
             ];
             for (name, found) in against {

@@ -1,15 +1,15 @@
 //! The choice among methods and scalings, from the training bags of one part alone: what `auto` does.
 //!
 //! Successive halving: every method is tried with every scaling, at few points of its grid; of each method the better scaling goes
-//! on, and of the methods the better half, now with the whole grid. Of these finalists the single method is the simplest that is not
-//! clearly worse than the best (the rule of [`recommended`]). Several together replace it if they are better by more than a standard
+//! on, and of the methods the better half, now with the whole grid. Of these finalists the single method is the simplest within one
+//! standard error of the best (the rule of [`recommended`]). Several together replace it if they are better by more than a standard
 //! error ([`super::ensemble`]).
 
 use super::ensemble::{Judge, OutOfFold};
 use super::tune::Among;
 use super::{FoldScope, LEVEL, TrainOptions, TrainingTask, Tuned};
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
-use bagwise_judge::{Fold, Influences, Repeat, Standing, recommended};
+use bagwise_judge::{Fold, Influences, Repeat, recommended};
 
 /// Methods that the first rung leaves, at least: few are soon tried.
 const LEAST_FINALISTS: usize = 5;
@@ -203,7 +203,7 @@ fn entrant(
     Ok(Entrant { which, tuned, loss })
 }
 
-/// The simplest that is not clearly worse than the best, or the best if that is wanted.
+/// The simplest within one standard error of the best, or the best if that is wanted.
 fn single(
     learners: &[TrainingTask<'_>],
     finalists: &[Entrant],
@@ -243,7 +243,5 @@ pub(super) fn simplest(
     if wanted.best || complexity.len() < 2 {
         return best;
     }
-    let found = influences.against(best, true, LEVEL, ctx.seed);
-    let standings: Vec<Standing> = found.iter().map(|d| d.map_or(Standing::Best, |d| d.standing)).collect();
-    recommended(best, &standings, complexity, |_| true)
+    recommended(best, &influences.against(best, true, LEVEL, ctx.seed), complexity, |_| true)
 }

@@ -24,12 +24,12 @@ pub struct TrainOptions {
     pub metric: Metric,
     /// How the threshold of a two-class problem is chosen; 0 if not given.
     pub threshold: Option<Threshold>,
-    /// Among several methods take the best, even if a simpler one is not clearly worse.
+    /// Among several methods take the best, even if a simpler one is within one standard error.
     pub best: bool,
 }
 
 impl TrainOptions {
-    /// Choose by this metric; no threshold; from several methods, the simplest that is not clearly worse than the best.
+    /// Choose by this metric; no threshold; from several methods, the simplest within one standard error of the best.
     pub fn by(metric: Metric) -> TrainOptions {
         TrainOptions { metric, threshold: None, best: false }
     }

@@ -42,7 +42,7 @@ static INFO: Info = Info {
                 2003",
     family: "logistic regression",
     regression: false,
-    complexity: 6,
+    complexity: 13,
     explains: Explains::AdditiveOrWitness(&[("combine", "max")]),
     scheme: Scheme::OneVsRest,
     params: PARAMS,

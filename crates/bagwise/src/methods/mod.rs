@@ -80,7 +80,7 @@ pub static METHODS: &[&dyn Method] = &[
     &stacking::METHOD,
 ];
 
-/// Every method, simple ones first: the order in which one is preferred to another that is not clearly worse.
+/// Every method, simple ones first: the order in which one is preferred to another within one standard error.
 pub fn by_complexity() -> Vec<&'static dyn Method> {
     let mut all = METHODS.to_vec();
     all.sort_by_key(|method| method.info().complexity);

@@ -39,7 +39,7 @@ static INFO: Info = Info {
     reference: "Auer, Ortner: A boosting approach to multiple instance learning, ECML 2004",
     family: "best concept",
     regression: false,
-    complexity: 8,
+    complexity: 11,
     explains: Explains::Witness("the instance nearest to the centre"),
     scheme: Scheme::OneVsRest,
     ..Info::USUAL

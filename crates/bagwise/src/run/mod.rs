@@ -65,7 +65,7 @@ pub struct RunPlan {
     pub metric: Metric,
     /// How the threshold is chosen.
     pub threshold: Option<Threshold>,
-    /// Among several methods take the best, even if a simpler one is not clearly worse.
+    /// Among several methods take the best, even if a simpler one is within one standard error.
     pub best: bool,
     /// The +1 class of a two-class problem.
     pub positive: Option<String>,

@@ -68,11 +68,14 @@ pub struct Verdict {
     pub standing: Vec<Standing>,
     /// Each against the best; none for the best.
     pub against_best: Vec<Option<Difference>>,
-    /// Each against the baseline; none for the baseline, and for all if it did not take part or is none for the metric.
-    pub against_baseline: Vec<Option<Difference>>,
+    /// Each against the best constant prediction; none for `majority`, which is one, and for all if a constant is no baseline for
+    /// the metric.
+    pub against_constant: Vec<Option<Difference>>,
+    /// The value of the best constant prediction, if it is a baseline and has one.
+    pub constant: Option<f64>,
     /// Each against the recommended method; none for that one.
     pub against_recommended: Vec<Option<Difference>>,
-    /// Why the baseline is none for this metric.
+    /// Why a constant is no baseline for this metric.
     no_baseline: Option<&'static str>,
     /// Bags or groups that tests count.
     pub units: usize,
@@ -82,7 +85,10 @@ pub struct Verdict {
     recommended: usize,
 }
 
-/// A line of `differences.csv`: one method against the best, the baseline or the recommended method.
+/// What a constant prediction is called among methods.
+const CONSTANT: &str = "constant";
+
+/// A line of `differences.csv`: one method against the best, a constant or the recommended method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceRow {
     /// The method.
@@ -132,12 +138,26 @@ impl Verdict {
         let methods: Vec<&str> = table.iter().map(|line| line.method.as_str()).collect();
         let seed = records.first().map_or(0, |r| r.seed);
         let influences = Influences::of_records(records, roster, &methods, metric)?;
-        let against_best = influences.against(0, true, level, seed);
+        let against = |reference: usize, chosen: bool| {
+            let mut found = influences.against(reference, chosen, level, seed);
+            found.truncate(methods.len());
+            found
+        };
+        let majority = methods.iter().position(|m| *m == BASELINE);
+        let mut against_best = against(0, true);
+        // Which method is the baseline was not chosen by the data. So it needs no more evidence against the best than the best
+        // needs against it.
+        if let Some(at) = majority.filter(|&at| at > 0) {
+            against_best[at] = against(at, false)[0].map(Difference::reversed);
+        }
         let no_baseline = metric.no_baseline(roster.positive.is_some());
-        let baseline = methods.iter().position(|m| *m == BASELINE).filter(|_| no_baseline.is_none());
-        let against_baseline = match baseline {
-            Some(baseline) => influences.against(baseline, false, level, seed),
-            None => vec![None; methods.len()],
+        let constant = influences.value(methods.len()).filter(|_| no_baseline.is_none());
+        let against_constant = match no_baseline {
+            None => {
+                let of = |(at, found)| if majority == Some(at) { None } else { found };
+                against(methods.len(), false).into_iter().enumerate().map(of).collect()
+            }
+            Some(_) => vec![None; methods.len()],
         };
         let standing: Vec<Standing> = table
             .iter()
@@ -149,17 +169,20 @@ impl Verdict {
             })
             .collect();
         let complexities: Vec<u32> = methods.iter().map(|m| complexity(m)).collect();
-        let mean = |m: usize| table[m].metrics[0].mean;
-        let least = baseline.and_then(mean);
-        // What is no better than a constant has learned nothing that is of use.
-        let better =
-            |m: usize| least.is_none_or(|least| mean(m).is_some_and(|own| metric.better(own, least)));
-        let recommended = recommended(0, &standing, &complexities, better);
+        // What is no better than a constant has learned nothing that is of use, and neither has what is not clearly better
+        // where the best is.
+        let is_clear =
+            |found: &Option<Difference>| found.is_some_and(|f| f.standing == Standing::ClearlyBetter);
+        let useful = |m: usize| {
+            let own = table[m].metrics[0].mean;
+            let better = constant.is_none_or(|least| own.is_some_and(|own| metric.better(own, least)));
+            better && (is_clear(&against_constant[m]) || !is_clear(&against_constant[0]))
+        };
+        let recommended = recommended(0, &against_best, &complexities, useful);
         // Which one is recommended depends on the data, as which one is best does.
         let against_recommended = match recommended {
             0 => against_best.clone(),
-            at if baseline == Some(at) => against_baseline.clone(),
-            at => influences.against(at, true, level, seed),
+            at => against(at, true),
         };
         let saw_test_bags = that_saw_test_bags(records);
         Ok(Verdict {
@@ -172,7 +195,8 @@ impl Verdict {
             table,
             standing,
             against_best,
-            against_baseline,
+            against_constant,
+            constant,
             against_recommended,
             no_baseline,
             units: influences.units(),
@@ -186,7 +210,7 @@ impl Verdict {
         &self.table[0]
     }
 
-    /// The method to take: the simplest that is not clearly worse than the best.
+    /// The method to take: the simplest that is within one standard error of the best.
     pub fn recommended(&self) -> &str {
         &self.table[self.recommended].method
     }
@@ -200,15 +224,15 @@ impl Verdict {
         ties
     }
 
-    /// Every method against the best, then against the baseline, then against the recommended method if it is neither.
+    /// Every method against the best, then against a constant, then against the recommended method if it is not the best.
     pub fn differences(&self) -> Vec<DifferenceRow> {
         let rows = |against: &str, found: &[Option<Difference>]| -> Vec<DifferenceRow> {
             let lines = self.table.iter().zip(found);
             lines.filter_map(|(l, d)| Some(DifferenceRow::new(&l.method, against, d.as_ref()?))).collect()
         };
         let mut all = rows(&self.best().method, &self.against_best);
-        all.extend(rows(BASELINE, &self.against_baseline));
-        if self.recommended != 0 && self.recommended() != BASELINE {
+        all.extend(rows(CONSTANT, &self.against_constant));
+        if self.recommended != 0 {
             all.extend(rows(self.recommended(), &self.against_recommended));
         }
         all
@@ -266,8 +290,11 @@ impl Verdict {
                 ". There are too few {units} to compare methods: {}, and {LEAST_UNITS} are needed",
                 self.units
             );
-        } else if self.best().method == BASELINE {
+        } else if self.best().method == BASELINE || !self.beats_constant(0) {
             text += &format!(". By {}, no method is better than a constant prediction", self.metric.name());
+            if let (Some(value), true) = (self.constant, self.best().method != BASELINE) {
+                text += &format!(" ({value:.3})");
+            }
             if let Some((method, auc)) = self.best_ranking() {
                 text += &format!(
                     ". But {method} ranks bags well (ROC AUC {auc:.3}): compare by balanced accuracy or ROC AUC, or choose another \
@@ -276,7 +303,7 @@ impl Verdict {
             }
         } else if let Some(why) = self.no_baseline {
             text += &format!(". It is not compared with a constant prediction: {why}");
-        } else if let Some(found) = &self.against_baseline[0] {
+        } else if let Some(found) = &self.against_constant[0] {
             let than = match found.standing {
                 Standing::ClearlyBetter => "It is clearly better than a constant prediction",
                 Standing::NoResult => "It is not compared with a constant prediction, which has no value",
@@ -285,7 +312,8 @@ impl Verdict {
                 }
                 _ => "It is not clearly better than a constant prediction",
             };
-            text += &format!(". {than} ({BASELINE}{})", numbers(found));
+            let value = self.constant.map_or(String::new(), |value| format!("{value:.3}, "));
+            text += &format!(". {than} ({value}{})", numbers(found));
         }
         let others: Vec<&str> = ties.iter().copied().filter(|m| *m != BASELINE).collect();
         let tested = self.units >= LEAST_UNITS;
@@ -296,11 +324,17 @@ impl Verdict {
         }
         if self.recommended != 0 {
             text += &format!(
-                ". Recommended: {}, the simplest method that is not clearly worse",
+                ". Recommended: {}, the simplest method within one standard error of the best",
                 self.recommended()
             );
         }
         text
+    }
+
+    /// Whether the value of a method is better than that of a constant, if that is known.
+    fn beats_constant(&self, at: usize) -> bool {
+        let own = self.table[at].metrics[0].mean;
+        self.constant.is_none_or(|least| own.is_none_or(|own| self.metric.better(own, least)))
     }
 }
 
@@ -314,9 +348,9 @@ impl Verdict {
     }
 }
 
-/// Difference, interval and p, to be put behind a name.
+/// Difference, interval and p.
 fn numbers(found: &Difference) -> String {
-    let mut text = found.value.map_or(String::new(), |v| format!(": difference {v:+.3}"));
+    let mut text = found.value.map_or(String::new(), |v| format!("difference {v:+.3}"));
     if let Some(i) = found.interval {
         text += &format!(", interval {:+.3} to {:+.3}", i.low, i.high);
     } else if found.p.is_some() && found.value != Some(0.0) {
