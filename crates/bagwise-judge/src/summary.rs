@@ -171,13 +171,19 @@ fn joined<'r>(parts: impl Iterator<Item = &'r ScoredBags> + Clone) -> ScoredBags
 /// not exist.
 fn fold_values(
     own: &BTreeMap<(usize, usize), &Record>,
+    repeats: &[Repeat],
     roster: &GroundTruth,
     metric: Metric,
 ) -> Result<BTreeMap<(usize, usize), Option<(f64, f64)>>> {
     own.iter()
         .map(|(&at, record)| {
-            let value =
-                if record.succeeded() { metric.value(&roster.predictions(&record.scored)?) } else { None };
+            let repeat = repeats.iter().find(|r| r.repeat == at.0 && r.fold.is_none_or(|fold| fold == at.1));
+            let value = match repeat {
+                Some(repeat) if record.succeeded() => {
+                    metric.in_fold(&roster.predictions(&record.scored)?, &repeat.predictions)
+                }
+                _ => None,
+            };
             let ratio = record.scored.bags.len() as f64 / record.trained.max(1) as f64;
             Ok((at, value.map(|v| (v, ratio))))
         })
@@ -261,7 +267,7 @@ pub fn summarise(
                 .collect();
             let there: Vec<Quantity> = measured.iter().copied().flatten().collect();
             let centre = Quantity::mean(&there).map(Quantity::value);
-            let folds = fold_values(&own, roster, metric)?;
+            let folds = fold_values(&own, &repeats, roster, metric)?;
             let (of_folds, ratios): (Vec<f64>, Vec<f64>) = folds.values().copied().flatten().unzip();
             let failed = own.values().filter(|r| !r.succeeded()).count();
             let no_interval = if curve {
