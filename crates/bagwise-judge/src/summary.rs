@@ -60,6 +60,14 @@ pub struct MetricSummary {
     pub folds: (usize, usize),
 }
 
+impl MetricSummary {
+    /// Why there is no value, or no interval, `of` a metric or a method.
+    pub fn missing(&self, of: &str) -> Option<String> {
+        let what = if self.mean.is_none() { "value" } else { "interval" };
+        self.no_interval.as_ref().map(|why| format!("no {what} for {of}: {why}"))
+    }
+}
+
 /// One method, in one line of the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MethodSummary {
@@ -218,10 +226,14 @@ fn no_interval(
     of_folds: &[f64],
     failed: usize,
     folds: usize,
+    single: bool,
 ) -> Option<String> {
     let without = folds - of_folds.len();
     if failed > 0 {
         return Some(format!("{failed} of {folds} fits failed"));
+    }
+    if shown.is_none() && metric.compares_bags() && single {
+        return Some("it compares bags of the same fold, and every fold tests a single bag".into());
     }
     if shown.is_none() && metric.compares_bags() {
         return Some("no fold has bags to compare".into());
@@ -273,7 +285,8 @@ pub fn summarise(
             let no_interval = if curve {
                 Some("it is a mean over shares of the training bags".into())
             } else {
-                no_interval(metric, centre, &of_folds, failed, folds.len())
+                let single = own.values().all(|r| r.scored.bags.len() <= 1);
+                no_interval(metric, centre, &of_folds, failed, folds.len(), single)
             };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
             let (interval, no_interval) = match external {

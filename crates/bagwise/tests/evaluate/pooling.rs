@@ -164,7 +164,9 @@ fn an_auc_has_an_interval_although_a_fold_has_one_class() {
     // One bag in each fold: there is nothing to compare.
     let alone: Vec<Record> = (0..4).map(|fold| one_bag(fold, fold)).collect();
     let found = auc(&alone);
-    assert_eq!((found.mean, found.no_interval.as_deref()), (None, Some("no fold has bags to compare")));
+    let why = "it compares bags of the same fold, and every fold tests a single bag";
+    assert_eq!((found.mean, found.no_interval.as_deref()), (None, Some(why)));
+    assert_eq!(found.missing("a"), Some(format!("no value for a: {why}")));
 }
 
 #[test]
