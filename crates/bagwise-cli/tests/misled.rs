@@ -261,6 +261,27 @@ fn a_constant_that_wins_does_not_hide_a_good_ranking() {
     assert!(found.contains("But simple-mi ranks bags well (ROC AUC 1.000)"), "{found}");
 }
 
+/// Four positive bags of noise have a large area under the curve in three of ten sets like these.
+#[test]
+fn a_large_area_of_few_bags_is_not_called_a_good_ranking() {
+    let folder = folder();
+    let path = folder.path();
+    for class in [1, 3, 9] {
+        write(path, "few.csv", "label,f,g", 40, |bag, i| {
+            format!("{},{},{}", u8::from(bag % 10 == class), noise(bag, i), noise(bag, 9 + i))
+        });
+        let line = format!(
+            "compare few.csv --methods simple-mi,mi-wrapper --folds 4 --protocol kfold -o {class} --no-report"
+        );
+        let found = said(path, &line);
+        assert!(found.contains("By accuracy, no method is better than a constant prediction"), "{found}");
+        assert!(found.contains("simple-mi may rank bags better than chance (ROC AUC 0.8"), "{found}");
+        assert!(found.contains("but these bags do not show it clearly"), "{found}");
+        // The sentence goes on about the best, not about the method named in between.
+        assert!(found.contains(". majority does not differ clearly from mi-wrapper, simple-mi."), "{found}");
+    }
+}
+
 #[test]
 fn the_positive_class_is_named_where_it_is_not_plain() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! Inner products of many rows with many rows, compiled for every instruction set.
+//! Inner products of many rows with many rows, and weighted sums of rows, compiled for every instruction set.
 //!
 //! A tile of rows from both sides runs down the columns with its sums in registers. The order in which a product is summed
 //! depends on the width alone, so that a value is the same whichever rows are computed beside it.
@@ -9,12 +9,25 @@ use crate::simd::{InstructionSet, Vector, table_of};
 ///
 /// # Panics
 /// If the rows are not whole, or `out` has no room for them.
-pub(crate) fn add_row_products(a: &[f64], b: &[f64], width: usize, out: &mut [f64], stride: usize) {
+pub fn add_row_products(a: &[f64], b: &[f64], width: usize, out: &mut [f64], stride: usize) {
     let set = InstructionSet::best();
     let run: &ProductsLoop = table_of!(set, PRODUCTS);
     // SAFETY: the processor has this instruction set.
     unsafe { run(a, b, width, out, stride) }
 }
+
+/// Adds `factors[i]` times row i of `a` to `out`, for rows of `out.len()` columns.
+///
+/// # Panics
+/// If there is not a whole row for every factor.
+pub fn add_weighted_rows(a: &[f64], factors: &[f64], out: &mut [f64]) {
+    let set = InstructionSet::best();
+    let run: &SumLoop = table_of!(set, SUMS);
+    // SAFETY: the processor has this instruction set.
+    unsafe { run(a, factors, out) }
+}
+
+type SumLoop = unsafe fn(&[f64], &[f64], &mut [f64]);
 
 type ProductsLoop = unsafe fn(&[f64], &[f64], usize, &mut [f64], usize);
 
@@ -98,6 +111,51 @@ unsafe fn tile<V: Vector<E = f64>, const L: usize, const R: usize>(
     }
 }
 
+#[inline(always)]
+unsafe fn weighted_sums<V: Vector<E = f64>>(a: &[f64], factors: &[f64], out: &mut [f64]) {
+    let width = out.len();
+    assert_eq!(a.len(), factors.len() * width, "a row for every factor");
+    let whole = factors.len() / LEFT * LEFT;
+    // SAFETY: all rows lie inside, by the assertion; the caller vouches for the instruction set.
+    unsafe {
+        for i in (0..whole).step_by(LEFT) {
+            add_rows::<V, LEFT>(a.as_ptr().add(i * width), factors.as_ptr().add(i), out);
+        }
+        for i in whole..factors.len() {
+            add_rows::<V, 1>(a.as_ptr().add(i * width), factors.as_ptr().add(i), out);
+        }
+    }
+}
+
+/// Adds L rows at once, so that the sum is read and written once for all of them.
+#[inline(always)]
+unsafe fn add_rows<V: Vector<E = f64>, const L: usize>(a: *const f64, factors: *const f64, out: &mut [f64]) {
+    let width = out.len();
+    // SAFETY: `weighted_sums` has checked that L rows and factors exist.
+    unsafe {
+        let to = out.as_mut_ptr();
+        let mut splat = [V::splat(0.0); L];
+        for i in 0..L {
+            splat[i] = V::splat(*factors.add(i));
+        }
+        let whole = width / V::LANES * V::LANES;
+        let mut k = 0;
+        while k < whole {
+            let mut sum = V::load(to.add(k));
+            for i in 0..L {
+                sum = splat[i].mul_add(V::load(a.add(i * width + k)), sum);
+            }
+            sum.store(to.add(k));
+            k += V::LANES;
+        }
+        for k in whole..width {
+            for i in 0..L {
+                *to.add(k) += *factors.add(i) * *a.add(i * width + k);
+            }
+        }
+    }
+}
+
 macro_rules! instruction_set {
     ($module:ident, $vector:ty $(, $feature:literal)?) => {
         mod $module {
@@ -108,6 +166,12 @@ macro_rules! instruction_set {
                 unsafe { products::<$vector>(a, b, width, out, stride) }
             }
             pub(super) static PRODUCTS: ProductsLoop = go;
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn add(a: &[f64], factors: &[f64], out: &mut [f64]) {
+                // SAFETY: as above.
+                unsafe { weighted_sums::<$vector>(a, factors, out) }
+            }
+            pub(super) static SUMS: SumLoop = add;
         }
     };
 }
@@ -122,6 +186,26 @@ instruction_set!(avx512, crate::simd_x86::Avx512F64, "avx512f,avx2,fma");
 mod tests {
     use super::*;
     use bagwise_core::Rng;
+
+    #[test]
+    fn every_instruction_set_has_the_weighted_sum_of_all_rows() {
+        let mut rng = Rng::new(2, "sums", &[]);
+        for (rows, width) in [(1, 1), (4, 8), (7, 21), (10, 3)] {
+            let a: Vec<f64> = (0..rows * width).map(|_| rng.normal()).collect();
+            let factors: Vec<f64> = (0..rows).map(|_| rng.normal()).collect();
+            for set in InstructionSet::available() {
+                let run: &SumLoop = table_of!(set, SUMS);
+                let mut out = vec![1.0; width];
+                // SAFETY: the set is available.
+                unsafe { run(&a, &factors, &mut out) };
+                for (k, got) in out.iter().enumerate() {
+                    let exact: f64 = 1.0 + (0..rows).map(|i| factors[i] * a[i * width + k]).sum::<f64>();
+                    // Sums of up to ten terms of size 1 in another order.
+                    assert!((got - exact).abs() < 1e-13, "{rows} {width}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_instruction_set_has_the_products_of_all_rows() {

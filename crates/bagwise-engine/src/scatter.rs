@@ -40,9 +40,12 @@ pub fn weighted_scatter(rows: &Instances, weights: &[f64], ctx: &Ctx) -> Result<
         for at in 0..count {
             rows.row_into(first + at, &mut row)?;
             let weight = weights[first + at];
-            for (c, x) in row.iter().enumerate() {
-                left[(c / kernels.mr * count + at) * kernels.mr + c % kernels.mr] = *x;
-                right[(c / kernels.nr * count + at) * kernels.nr + c % kernels.nr] = weight * x;
+            for (panel, own) in row.chunks(kernels.mr).enumerate() {
+                left[(panel * count + at) * kernels.mr..][..own.len()].copy_from_slice(own);
+            }
+            for (panel, own) in row.chunks(kernels.nr).enumerate() {
+                let to = &mut right[(panel * count + at) * kernels.nr..][..own.len()];
+                to.iter_mut().zip(own).for_each(|(to, x)| *to = weight * x);
             }
         }
         tiles.par_iter_mut().for_each(|(s, c, tile)| {
@@ -64,30 +67,44 @@ pub fn weighted_scatter(rows: &Instances, weights: &[f64], ctx: &Ctx) -> Result<
     Ok(out)
 }
 
-/// The solution of `A x = b` for a symmetric positive definite matrix, by its Cholesky factor; nothing if it is not
-/// positive definite.
-pub fn solve_positive(mut a: Mat, mut b: Vec<f64>) -> Option<Vec<f64>> {
-    let n = a.rows();
-    for i in 0..n {
-        let (above, from) = a.data_mut().split_at_mut(i * n);
-        let row = &mut from[..n];
-        for j in 0..i {
-            let known = &above[j * n..j * n + j + 1];
-            row[j] = (row[j] - dot(&row[..j], &known[..j])) / known[j];
+/// The Cholesky factor of a symmetric positive definite matrix, in its lower half; nothing if it is not positive definite.
+#[derive(Clone, Debug)]
+pub struct CholeskyFactor(Mat);
+
+impl CholeskyFactor {
+    /// Factors a matrix, of which the lower half is read.
+    pub fn new(mut a: Mat) -> Option<CholeskyFactor> {
+        let n = a.rows();
+        for i in 0..n {
+            let (above, from) = a.data_mut().split_at_mut(i * n);
+            let row = &mut from[..n];
+            for j in 0..i {
+                let known = &above[j * n..j * n + j + 1];
+                row[j] = (row[j] - dot(&row[..j], &known[..j])) / known[j];
+            }
+            let pivot = row[i] - dot(&row[..i], &row[..i]);
+            if !(pivot > 0.0 && pivot.is_finite()) {
+                return None;
+            }
+            row[i] = pivot.sqrt();
         }
-        let pivot = row[i] - dot(&row[..i], &row[..i]);
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return None;
+        Some(CholeskyFactor(a))
+    }
+
+    /// The solution of `A x = b`.
+    pub fn solve(&self, mut b: Vec<f64>) -> Vec<f64> {
+        let a = &self.0;
+        for i in 0..b.len() {
+            let row = a.row(i);
+            b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
         }
-        row[i] = pivot.sqrt();
-        b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
+        for i in (0..b.len()).rev() {
+            b[i] /= a.get(i, i);
+            let value = b[i];
+            b[..i].iter_mut().zip(a.row(i)).for_each(|(b, l)| *b -= value * l);
+        }
+        b
     }
-    for i in (0..n).rev() {
-        b[i] /= a.get(i, i);
-        let value = b[i];
-        b[..i].iter_mut().zip(a.row(i)).for_each(|(b, l)| *b -= value * l);
-    }
-    Some(b)
 }
 
 #[cfg(test)]
@@ -124,8 +141,8 @@ mod tests {
         let a = Mat::from_rows(&[[4.0, 2.0, 0.5], [2.0, 3.0, 1.0], [0.5, 1.0, 2.0]]);
         let x = [1.0, -2.0, 3.0];
         let b = (0..3).map(|i| a.row(i).iter().zip(x).map(|(a, x)| a * x).sum()).collect();
-        let found = solve_positive(a, b).unwrap();
+        let found = CholeskyFactor::new(a).unwrap().solve(b);
         found.iter().zip(x).for_each(|(f, x)| assert!((f - x).abs() < 1e-14));
-        assert!(solve_positive(Mat::from_rows(&[[1.0, 2.0], [2.0, 1.0]]), vec![1.0, 1.0]).is_none());
+        assert!(CholeskyFactor::new(Mat::from_rows(&[[1.0, 2.0], [2.0, 1.0]])).is_none());
     }
 }

@@ -102,8 +102,9 @@ pub static METRICS: [MetricInfo; 22] = [
         "fraction of (positive, negative) pairs within a fold in which the positive bag scores higher, ties count \
          one half, counted over all folds; several classes: mean of the one-versus-rest AUCs"),
     info(Metric::PrAuc, "pr_auc", "PR AUC (average precision)", Tasks::Binary, true,
-        "sum over distinct scores, descending, of (recall - previous recall) * precision; mean over folds, weighted \
-         by the number of positive bags"),
+        "sum over distinct scores, descending, of (recall - previous recall) * precision, in each fold with both \
+         classes, whose bags are weighted so that the classes have the shares that they have over all folds; mean \
+         over these folds, weighted by the number of positive bags"),
     info(Metric::Precision, "precision", "precision", Tasks::Classes, true,
         "TP / (TP + FP); undefined without a positive prediction"),
     info(Metric::Recall, "recall", "recall", Tasks::Classes, true,
@@ -282,17 +283,27 @@ impl Metric {
 
     /// The value over several folds, `folds[i]` being the fold of bag `i`. Bags are compared with bags of their own fold:
     /// pairs are added up over folds (ROC AUC, concordance), or the values of folds averaged, weighted by positive bags
-    /// (average precision) or by bags (Spearman). A fold without a pair adds nothing.
+    /// (average precision) or by bags (Spearman). A fold without a pair adds nothing. Average precision weights the bags of a
+    /// fold so that its classes have the shares that they have over all folds.
     pub fn over_folds(self, predictions: &Predictions, folds: &[usize]) -> Option<f64> {
         self.measured(predictions, Some(folds)).map(Quantity::value)
     }
 
+    /// The value of one fold among others: `whole` has the bags of all.
+    pub(crate) fn in_fold(self, fold: &Predictions, whole: &Predictions) -> Option<f64> {
+        self.among(fold, None, whole).map(Quantity::value)
+    }
+
     /// The same, exact where it is a ratio of counts.
     pub(crate) fn measured(self, predictions: &Predictions, folds: Option<&[usize]>) -> Option<Quantity> {
-        if predictions.is_empty() {
+        self.among(predictions, folds, predictions)
+    }
+
+    fn among(self, part: &Predictions, folds: Option<&[usize]>, whole: &Predictions) -> Option<Quantity> {
+        if part.is_empty() {
             return None;
         }
-        formulas::measure(self, predictions, folds).filter(|v| v.value().is_finite())
+        formulas::measure(self, part, folds, whole).filter(|v| v.value().is_finite())
     }
 
     /// The value from counts alone, for metrics that need no more.

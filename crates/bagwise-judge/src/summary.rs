@@ -76,6 +76,14 @@ pub struct MetricSummary {
     pub folds: (usize, usize),
 }
 
+impl MetricSummary {
+    /// Why there is no value, or no interval, `of` a metric or a method.
+    pub fn missing(&self, of: &str) -> Option<String> {
+        let what = if self.mean.is_none() { "value" } else { "interval" };
+        self.no_interval.as_ref().map(|why| format!("no {what} for {of}: {why}"))
+    }
+}
+
 /// One method, in one line of the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MethodSummary {
@@ -187,13 +195,19 @@ fn joined<'r>(parts: impl Iterator<Item = &'r ScoredBags> + Clone) -> ScoredBags
 /// not exist.
 fn fold_values(
     own: &BTreeMap<(usize, usize), &Record>,
+    repeats: &[Repeat],
     roster: &GroundTruth,
     metric: Metric,
 ) -> Result<BTreeMap<(usize, usize), Option<(f64, f64)>>> {
     own.iter()
         .map(|(&at, record)| {
-            let value =
-                if record.succeeded() { metric.value(&roster.predictions(&record.scored)?) } else { None };
+            let repeat = repeats.iter().find(|r| r.repeat == at.0 && r.fold.is_none_or(|fold| fold == at.1));
+            let value = match repeat {
+                Some(repeat) if record.succeeded() => {
+                    metric.in_fold(&roster.predictions(&record.scored)?, &repeat.predictions)
+                }
+                _ => None,
+            };
             let ratio = record.scored.bags.len() as f64 / record.trained.max(1) as f64;
             Ok((at, value.map(|v| (v, ratio))))
         })
@@ -228,10 +242,14 @@ fn no_interval(
     of_folds: &[f64],
     failed: usize,
     folds: usize,
+    single: bool,
 ) -> Option<String> {
     let without = folds - of_folds.len();
     if failed > 0 {
         return Some(format!("{failed} of {folds} fits failed"));
+    }
+    if shown.is_none() && metric.compares_bags() && single {
+        return Some("it compares bags of the same fold, and every fold tests a single bag".into());
     }
     if shown.is_none() && metric.compares_bags() {
         return Some("no fold has bags to compare".into());
@@ -277,13 +295,14 @@ pub fn summarise(
                 .collect();
             let there: Vec<Quantity> = measured.iter().copied().flatten().collect();
             let centre = Quantity::mean(&there).map(Quantity::value);
-            let folds = fold_values(&own, roster, metric)?;
+            let folds = fold_values(&own, &repeats, roster, metric)?;
             let (of_folds, ratios): (Vec<f64>, Vec<f64>) = folds.values().copied().flatten().unzip();
             let failed = own.values().filter(|r| !r.succeeded()).count();
             let no_interval = if curve {
                 Some("it is a mean over shares of the training bags".into())
             } else {
-                no_interval(metric, centre, &of_folds, failed, folds.len())
+                let single = own.values().all(|r| r.scored.bags.len() <= 1);
+                no_interval(metric, centre, &of_folds, failed, folds.len(), single)
             };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
             let (interval, no_interval) = match external {

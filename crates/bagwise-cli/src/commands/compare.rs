@@ -426,10 +426,12 @@ impl Output for Comparison<'_> {
     fn text(&self, paint: Style) -> String {
         let folder = self.folder().display();
         let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
-        let without = self.results.verdict.table.iter().filter_map(|line| {
-            let why = line.metrics[0].no_interval.as_ref()?;
-            Some(format!("no interval for {}: {why}\n", line.method))
-        });
+        let without = self
+            .results
+            .verdict
+            .table
+            .iter()
+            .filter_map(|line| Some(format!("{}\n", line.metrics[0].missing(&line.method)?)));
         let without: String = without.collect();
         format!(
             "{}{without}\n{}\n{}\nwrote records, folds, predictions, differences and summary to {folder} in {:.1} s\n{report}next: {}\n",

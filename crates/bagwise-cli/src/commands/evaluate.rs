@@ -209,11 +209,7 @@ impl Output for Estimate<'_> {
             let metric = self.results.plan.metric.name();
             notes.push(format!("bootstrap interval of {metric} over {unit}: {low:.4} to {high:.4}"));
         }
-        for (_, m) in shown(self.line()) {
-            if let Some(why) = &m.no_interval {
-                notes.push(format!("no interval for {}: {why}", m.metric));
-            }
-        }
+        notes.extend(shown(self.line()).filter_map(|(_, m)| m.missing(m.metric.name())));
         page += "\n";
         notes.push("use --format json or csv for all metrics".into());
         notes.into_iter().for_each(|note| page += &format!("{note}\n"));

@@ -197,10 +197,8 @@ impl Output for Validated<'_> {
             "\nlow and high: {:.0}% interval over test {unit}; the model is fixed\n",
             100.0 * verdict.level
         );
-        for (_, m) in shown(line) {
-            if let Some(why) = &m.no_interval {
-                page += &format!("no interval for {}: {why}\n", m.metric);
-            }
+        for note in shown(line).filter_map(|(_, m)| m.missing(m.metric.name())) {
+            page += &format!("{note}\n");
         }
         if let Some(found) = &self.calibration {
             let of = match roster.positive {

@@ -8,11 +8,13 @@ use crate::quantity::Quantity;
 /// Bins of the calibration error: a bin of a hundred bags then holds six or seven, enough for a share.
 const BINS: usize = 15;
 
-/// The value of a metric; `folds` says the fold of each bag, none that all are of one.
+/// The value of a metric; `folds` says the fold of each bag, none that all are of one. `whole` has all bags that were judged, of
+/// which `predictions` may be a part.
 pub(super) fn measure(
     metric: Metric,
     predictions: &Predictions,
     folds: Option<&[usize]>,
+    whole: &Predictions,
 ) -> Option<Quantity> {
     let parts = match folds {
         Some(folds) if metric.compares_bags() => parts(folds),
@@ -21,7 +23,7 @@ pub(super) fn measure(
     match predictions {
         Predictions::Values { truth, predicted } => of_values(metric, truth, predicted, &parts),
         Predictions::Classes(c) => match c.positive {
-            Some(positive) => of_binary(metric, c, positive, &parts),
+            Some(positive) => of_binary(metric, c, positive, &parts, whole),
             None => of_classes(metric, c, &parts),
         },
     }
@@ -57,10 +59,21 @@ pub(super) fn of_counts(metric: Metric, n: &Confusion) -> Option<Quantity> {
     }
 }
 
-fn of_binary(metric: Metric, c: &Classified, positive: u32, parts: &[Vec<usize>]) -> Option<Quantity> {
+fn of_binary(
+    metric: Metric,
+    c: &Classified,
+    positive: u32,
+    parts: &[Vec<usize>],
+    whole: &Predictions,
+) -> Option<Quantity> {
     match metric {
         Metric::RocAuc => roc_auc(&c.is(positive), &column(c.scores.as_ref()?, positive), parts),
-        Metric::PrAuc => average_precision(&c.is(positive), &column(c.scores.as_ref()?, positive), parts),
+        Metric::PrAuc => {
+            let Predictions::Classes(whole) = whole else { return None };
+            let up = whole.truth.iter().filter(|&&t| t == positive).count();
+            let balance = (up as u64, (whole.truth.len() - up) as u64);
+            average_precision(&c.is(positive), &column(c.scores.as_ref()?, positive), parts, balance)
+        }
         Metric::LogLoss => log_loss(c),
         Metric::Brier => {
             let p = column(c.probabilities.as_ref()?, positive);
@@ -237,28 +250,39 @@ fn roc_auc(positive: &[bool], scores: &[f64], parts: &[Vec<usize>]) -> Option<Qu
     Quantity::ratio(doubled, 2 * pairs)
 }
 
-/// The mean over the positive bags of all parts of the precision at which their part finds them.
-fn average_precision(positive: &[bool], scores: &[f64], parts: &[Vec<usize>]) -> Option<Quantity> {
+/// The mean, over the positive bags of all parts that have both classes, of the precision at which their part finds them.
+///
+/// Precision depends on the share of positive bags, which differs between parts. So the bags of a part are weighted: its
+/// classes then have the `balance` of positive to negative bags that the whole has. Where p of the part's bags are positive, q are
+/// negative and the balance is P to N, a positive bag weighs P / p and a negative one N / q.
+fn average_precision(
+    positive: &[bool],
+    scores: &[f64],
+    parts: &[Vec<usize>],
+    balance: (u64, u64),
+) -> Option<Quantity> {
     let (mut sum, mut total) = (Quantity::ratio(0, 1)?, 0u64);
-    // Where no fold has both classes, as when one bag is left out at a time, every order is perfect.
-    let has_both =
-        |part: &Vec<usize>| part.iter().any(|&i| positive[i]) && part.iter().any(|&i| !positive[i]);
-    if parts.iter().filter(|part| !part.is_empty()).count() > 1 && !parts.iter().any(has_both) {
-        return None;
-    }
     for part in parts {
+        let p = part.iter().filter(|&&i| positive[i]).count() as u64;
+        let q = part.len() as u64 - p;
+        // In a part of one class, every order is perfect.
+        if p == 0 || q == 0 {
+            continue;
+        }
+        // The weights times p q, which are whole numbers.
+        let (of_positive, of_negative) = (balance.0 as i128 * q as i128, balance.1 as i128 * p as i128);
         let mut order = part.clone();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        let (mut found, mut called) = (0u64, 0u64);
+        let (mut found, mut false_alarms) = (0, 0);
         for ties in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
             let up = ties.iter().filter(|&&i| positive[i]).count() as u64;
-            found += up;
-            called += ties.len() as u64;
+            found += up as i128 * of_positive;
+            false_alarms += (ties.len() as u64 - up) as i128 * of_negative;
             if up > 0 {
-                sum = sum.plus(Quantity::ratio(found, called)?.times(up));
+                sum = sum.plus(Quantity::fraction(found, found + false_alarms)?.times(up));
             }
         }
-        total += found;
+        total += p;
     }
     (total > 0).then(|| sum.over(total))
 }

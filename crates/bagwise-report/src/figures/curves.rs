@@ -76,25 +76,27 @@ fn first(answers: &[JudgedBag]) -> impl Iterator<Item = &JudgedBag> {
     answers.iter().filter(move |a| a.repeat == repeat)
 }
 
-/// One figure of lines: a name, the points of a method's line, the metric that sums it up.
+/// One figure of lines: a name, the points of a method's line in a fold (given the positives and negatives of all folds), the
+/// weight of a fold with these positives and negatives, the metric that sums it up.
 fn lines(
     page: &mut Markup,
     view: &View<'_>,
     what: (&str, &str, &str, (&str, &str)),
     metric: Metric,
     diagonal: bool,
-    points: &dyn Fn(&[(f64, f64)]) -> Vec<(f64, f64)>,
+    points: &dyn Fn(&[(f64, f64)], (f64, f64)) -> Vec<(f64, f64)>,
     weight: &dyn Fn((f64, f64)) -> f64,
 ) {
     let (x, y) = square();
     let mut drawn = Vec::new();
     for (i, l) in view.verdict.table.iter().enumerate() {
         let folds = runs(view, i).unwrap_or_default();
+        let whole = totals(&folds.concat());
         let parts: Vec<(f64, Vec<(f64, f64)>)> = folds
             .iter()
             .map(|runs| (weight(totals(runs)), runs))
             .filter(|(weight, _)| *weight > 0.0)
-            .map(|(weight, runs)| (weight, points(runs)))
+            .map(|(weight, runs)| (weight, points(runs, whole)))
             .collect();
         if !parts.is_empty() {
             let area = l.metrics.iter().find(|m| m.metric == metric).and_then(|m| m.mean);
@@ -164,7 +166,7 @@ pub(crate) fn roc(page: &mut Markup, view: &View<'_>) {
             ),
             Metric::RocAuc,
             true,
-            &|runs| {
+            &|runs, _| {
                 let (up, down) = totals(runs);
                 let mut at = (0.0, 0.0);
                 let mut points = vec![at];
@@ -198,14 +200,15 @@ pub(crate) fn precision_recall(page: &mut Markup, view: &View<'_>) {
             ),
             Metric::PrAuc,
             false,
-            &|runs| {
-                let up: f64 = runs.iter().map(|r| r.0).sum();
-                let (mut found, mut called) = (0.0, 0.0);
+            &|runs, whole| {
+                let (up, down) = totals(runs);
+                let (mut found, mut false_alarms) = (0.0, 0.0);
                 let mut points: Vec<(f64, f64)> = Vec::new();
                 for r in runs {
-                    found += r.0;
-                    called += r.0 + r.1;
-                    let here = (found / up, found / called);
+                    // Weighted as in the metric, so that every fold has the classes in the shares of all folds.
+                    found += r.0 / up * whole.0;
+                    false_alarms += r.1 / down * whole.1;
+                    let here = (found / whole.0, found / (found + false_alarms));
                     // A step: the precision of a recall is that of the score that reaches it.
                     if let Some(last) = points.last().copied() {
                         if here.0 > last.0 {
@@ -218,7 +221,7 @@ pub(crate) fn precision_recall(page: &mut Markup, view: &View<'_>) {
                 }
                 points
             },
-            &|(up, _)| up,
+            &|(up, down)| if down > 0.0 { up } else { 0.0 },
         );
     });
 }

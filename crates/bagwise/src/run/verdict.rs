@@ -83,6 +83,8 @@ pub struct Verdict {
     pub grouped: bool,
     /// Which to take, a position in the table.
     recommended: usize,
+    /// If no method is better than a constant: the one with the largest area under the ROC curve, beside the constant.
+    ranks_best: Option<(usize, Difference)>,
 }
 
 /// What a constant prediction is called among methods.
@@ -184,6 +186,10 @@ impl Verdict {
             0 => against_best.clone(),
             at => against(at, true),
         };
+        let ranks_best = match !useful(0) && metric != Metric::RocAuc {
+            true => ranks_best(records, roster, &methods, &table, level)?,
+            false => None,
+        };
         let saw_test_bags = that_saw_test_bags(records);
         Ok(Verdict {
             data: roster.data.clone(),
@@ -202,6 +208,7 @@ impl Verdict {
             units: influences.units(),
             grouped: influences.grouped(),
             recommended,
+            ranks_best,
         })
     }
 
@@ -295,12 +302,7 @@ impl Verdict {
             if let (Some(value), true) = (self.constant, self.best().method != BASELINE) {
                 text += &format!(" ({value:.3})");
             }
-            if let Some((method, auc)) = self.best_ranking() {
-                text += &format!(
-                    ". But {method} ranks bags well (ROC AUC {auc:.3}): compare by balanced accuracy or ROC AUC, or choose another \
-                     threshold"
-                );
-            }
+            text += &self.ranking();
         } else if let Some(why) = self.no_baseline {
             text += &format!(". It is not compared with a constant prediction: {why}");
         } else if let Some(found) = &self.against_constant[0] {
@@ -318,7 +320,9 @@ impl Verdict {
         let others: Vec<&str> = ties.iter().copied().filter(|m| *m != BASELINE).collect();
         let tested = self.units >= LEAST_UNITS;
         if tested && !others.is_empty() {
-            text += &format!(". It does not differ clearly from {}", others.join(", "));
+            // After a sentence about another method, "it" would be that one.
+            let it = if self.best().method == BASELINE { BASELINE } else { "It" };
+            text += &format!(". {it} does not differ clearly from {}", others.join(", "));
         } else if tested && self.standing[1..].iter().all(|s| *s == Standing::ClearlyWorse) {
             text += ". All others are clearly worse";
         }
@@ -339,13 +343,52 @@ impl Verdict {
 }
 
 impl Verdict {
-    /// The method that orders bags best, if a constant hides it: its area under the curve is well above one half.
-    fn best_ranking(&self) -> Option<(&str, f64)> {
-        const WELL: f64 = 0.75;
-        let auc = |line: &MethodSummary| line.metrics.iter().find(|m| m.metric == Metric::RocAuc)?.mean;
-        let all = self.table.iter().filter_map(|line| Some((line.method.as_str(), auc(line)?)));
-        all.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|best| best.1 >= WELL && self.metric != Metric::RocAuc)
+    /// Whether some method ranks bags better than chance although a constant is the best.
+    fn ranking(&self) -> String {
+        /// Below this, a ranking that is not clearly better than chance is not worth a sentence.
+        const NOTABLE: f64 = 0.75;
+        let Some((at, found)) = &self.ranks_best else { return String::new() };
+        let (method, auc) = (&self.table[*at].method, area(&self.table[*at]).unwrap_or(0.5));
+        let p = p_value(found);
+        match found.standing {
+            Standing::ClearlyBetter => format!(
+                ". But {method} ranks bags clearly better than chance (ROC AUC {auc:.3}{p}): compare by balanced accuracy or ROC \
+                 AUC, or choose another threshold"
+            ),
+            _ if auc >= NOTABLE => format!(
+                ". {method} may rank bags better than chance (ROC AUC {auc:.3}{p}), but these bags do not show it clearly: \
+                 compare by balanced accuracy or ROC AUC"
+            ),
+            _ => String::new(),
+        }
     }
+}
+
+/// The area under the ROC curve of a line of the table.
+fn area(line: &MethodSummary) -> Option<f64> {
+    line.metrics.iter().find(|m| m.metric == Metric::RocAuc)?.mean
+}
+
+/// The method with the largest area under the ROC curve, tested against a constant among all methods.
+fn ranks_best(
+    records: &[Record],
+    roster: &GroundTruth,
+    methods: &[&str],
+    table: &[MethodSummary],
+    level: f64,
+) -> Result<Option<(usize, Difference)>> {
+    let all = table.iter().enumerate().filter_map(|(at, line)| Some((at, area(line)?)));
+    // Of equal ones the first.
+    let Some((at, _)) = all.reduce(|best, one| if one.1 > best.1 { one } else { best }) else {
+        return Ok(None);
+    };
+    let seed = records.first().map_or(0, |r| r.seed);
+    let influences = Influences::of_records(records, roster, methods, Metric::RocAuc)?;
+    Ok(influences.against(methods.len(), false, level, seed)[at].map(|found| (at, found)))
+}
+
+fn p_value(found: &Difference) -> String {
+    found.p.map_or(String::new(), |p| format!(", p = {p:.4}"))
 }
 
 /// Difference, interval and p.
@@ -356,8 +399,5 @@ fn numbers(found: &Difference) -> String {
     } else if found.p.is_some() && found.value != Some(0.0) {
         text += ", no interval because it is the same for every bag";
     }
-    if let Some(p) = found.p {
-        text += &format!(", p = {p:.4}");
-    }
-    text
+    text + &p_value(found)
 }

@@ -1,9 +1,11 @@
 //! Against numbers made elsewhere: the MIRSVM specification's metrics, scikit-learn and SciPy.
 
+use std::collections::BTreeSet;
+
 use bagwise::Mat;
 use bagwise::judge::{
-    Classified, Confusion, Metric, Predictions, corrected_interval, corrected_t_test, interval_of_draws,
-    t_cdf, t_quantile, wilson,
+    Classified, Confusion, METRICS, Metric, Predictions, corrected_interval, corrected_t_test,
+    interval_of_draws, t_cdf, t_quantile, wilson,
 };
 use serde_json::Value;
 
@@ -58,84 +60,94 @@ fn metrics_of_the_specification() {
     }
 }
 
-fn check_metrics(what: &str, predictions: &Predictions, expected: &Value) {
-    for (name, value) in expected.as_object().unwrap() {
+fn check_metrics(
+    what: &str,
+    value: impl Fn(Metric, &Predictions) -> Option<f64>,
+    predictions: &Predictions,
+    expected: &Value,
+) {
+    for (name, wanted) in expected.as_object().unwrap() {
         let metric: Metric = name.parse().unwrap();
-        close(metric.value(predictions), value, 1e-12, &format!("{what}, {name}"));
+        close(value(metric, predictions), wanted, 1e-12, &format!("{what}, {name}"));
     }
+}
+
+/// Two classes, scores and probabilities in one column.
+fn binary(case: &Value) -> Predictions {
+    let column = |name: &str| {
+        let values = numbers(&case[name]);
+        Mat::new(values.len(), 1, values)
+    };
+    classified(case, 2, Some(1), column("scores"), column("probabilities"))
+}
+
+/// Several classes, a column for each.
+fn multi(case: &Value) -> Predictions {
+    let classes = case["classes"].as_u64().unwrap() as usize;
+    let table = |name: &str| {
+        let values = numbers(&case[name]);
+        Mat::new(values.len() / classes, classes, values)
+    };
+    classified(case, classes, None, table("scores"), table("probabilities"))
+}
+
+fn classified(case: &Value, classes: usize, positive: Option<u32>, scores: Mat, p: Mat) -> Predictions {
+    let c = Classified::new(codes(&case["truth"]), codes(&case["labels"]), classes, positive)
+        .and_then(|c| c.with_scores(scores))
+        .and_then(|c| c.with_probabilities(p));
+    Predictions::Classes(c.unwrap())
+}
+
+fn values(case: &Value) -> Predictions {
+    Predictions::values(numbers(&case["truth"]), numbers(&case["predicted"])).unwrap()
 }
 
 #[test]
 fn binary_metrics_agree_with_scikit_learn() {
     for (i, case) in cases(&load("metrics_sklearn.json"), "binary").iter().enumerate() {
-        let column = |name: &str| {
-            let values = numbers(&case[name]);
-            Mat::new(values.len(), 1, values)
-        };
-        let c = Classified::new(codes(&case["truth"]), codes(&case["labels"]), 2, Some(1))
-            .and_then(|c| c.with_scores(column("scores")))
-            .and_then(|c| c.with_probabilities(column("probabilities")))
-            .unwrap();
         assert_eq!(case["metrics"].as_object().unwrap().len(), 13);
-        check_metrics(&format!("binary {i}"), &Predictions::Classes(c), &case["metrics"]);
+        check_metrics(&format!("binary {i}"), Metric::value, &binary(case), &case["metrics"]);
 
         // The same with one column per class.
         let two = |name: &str, other: fn(f64) -> f64| {
             let rows: Vec<[f64; 2]> = numbers(&case[name]).into_iter().map(|v| [other(v), v]).collect();
             Mat::from_rows(&rows)
         };
-        let c = Classified::new(codes(&case["truth"]), codes(&case["labels"]), 2, Some(1))
-            .and_then(|c| c.with_scores(two("scores", |v| -v)))
-            .and_then(|c| c.with_probabilities(two("probabilities", |v| 1.0 - v)))
-            .unwrap();
-        check_metrics(&format!("binary {i}, two columns"), &Predictions::Classes(c), &case["metrics"]);
+        let p = classified(case, 2, Some(1), two("scores", |v| -v), two("probabilities", |v| 1.0 - v));
+        check_metrics(&format!("binary {i}, two columns"), Metric::value, &p, &case["metrics"]);
     }
 }
 
 #[test]
 fn multi_class_metrics_agree_with_scikit_learn() {
     for (i, case) in cases(&load("metrics_sklearn.json"), "multi").iter().enumerate() {
-        let classes = case["classes"].as_u64().unwrap() as usize;
-        let truth = codes(&case["truth"]);
-        let table = |name: &str| Mat::new(truth.len(), classes, numbers(&case[name]));
-        let (scores, probabilities) = (table("scores"), table("probabilities"));
-        let c = Classified::new(truth.clone(), codes(&case["labels"]), classes, None)
-            .and_then(|c| c.with_scores(scores))
-            .and_then(|c| c.with_probabilities(probabilities))
-            .unwrap();
-        check_metrics(&format!("multi {i}"), &Predictions::Classes(c), &case["metrics"]);
+        check_metrics(&format!("multi {i}"), Metric::value, &multi(case), &case["metrics"]);
     }
 }
 
 #[test]
 fn regression_metrics_agree_with_scikit_learn() {
     for (i, case) in cases(&load("metrics_sklearn.json"), "values").iter().enumerate() {
-        let p = Predictions::values(numbers(&case["truth"]), numbers(&case["predicted"])).unwrap();
-        check_metrics(&format!("values {i}"), &p, &case["metrics"]);
+        check_metrics(&format!("values {i}"), Metric::value, &values(case), &case["metrics"]);
     }
 }
 
+/// Every metric there is, over folds.
 #[test]
 fn metrics_over_folds_agree_with_scikit_learn_and_scipy() {
+    let mut seen = BTreeSet::new();
     for (i, case) in cases(&load("metrics_sklearn.json"), "folds").iter().enumerate() {
         let folds: Vec<usize> = codes(&case["folds"]).into_iter().map(|f| f as usize).collect();
-        let n = folds.len();
-        let check = |metric: Metric, predictions: &Predictions, name: &str| {
-            close(metric.over_folds(predictions, &folds), &case[name], 1e-12, &format!("folds {i}, {name}"));
-        };
-        let c = Classified::new(codes(&case["truth"]), vec![0; n], 2, Some(1))
-            .and_then(|c| c.with_scores(Mat::new(n, 1, numbers(&case["scores"]))));
-        let two = Predictions::Classes(c.unwrap());
-        check(Metric::RocAuc, &two, "roc_auc");
-        check(Metric::PrAuc, &two, "pr_auc");
-        let classes = case["classes"].as_u64().unwrap() as usize;
-        let c = Classified::new(codes(&case["truth_of_classes"]), vec![0; n], classes, None)
-            .and_then(|c| c.with_scores(Mat::new(n, classes, numbers(&case["scores_of_classes"]))));
-        check(Metric::RocAuc, &Predictions::Classes(c.unwrap()), "roc_auc_of_classes");
-        let p = Predictions::values(numbers(&case["values"]), numbers(&case["predicted"])).unwrap();
-        check(Metric::Spearman, &p, "spearman");
-        check(Metric::Concordance, &p, "concordance");
+        for (kind, read) in
+            [("binary", binary as fn(&Value) -> Predictions), ("multi", multi), ("values", values)]
+        {
+            let (predictions, expected) = (read(&case[kind]), &case[kind]["metrics"]);
+            let over = |metric: Metric, p: &Predictions| metric.over_folds(p, &folds);
+            check_metrics(&format!("folds {i}, {kind}"), over, &predictions, expected);
+            seen.extend(expected.as_object().unwrap().keys().cloned());
+        }
     }
+    assert_eq!(seen, METRICS.iter().map(|m| m.name.to_string()).collect());
 }
 
 #[test]

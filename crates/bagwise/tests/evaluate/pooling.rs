@@ -1,7 +1,9 @@
 //! What users conclude from a table: values that do not depend on how folds are pooled, on the last bit of a sum, or on a
 //! seed that has no business there.
 
-use bagwise::judge::{GroundTruth, Metric, Record, ScoredBags, Truth, summarise};
+use bagwise::judge::{
+    GroundTruth, Metric, PredictionRow, ProtocolName, Record, ScoredBags, Truth, prediction_rows, summarise,
+};
 use bagwise::{Bags, Dataset, Instances, Mat, Rng, Target};
 
 use crate::records::record;
@@ -38,6 +40,37 @@ fn the_majority_is_the_majority_whatever_classes_weigh() {
         let accuracy = value(&noise(bags, positive), balanced, Metric::Accuracy);
         assert_eq!(accuracy, Some(0.7), "{positive} of {bags}");
     }
+}
+
+/// Class weights train, and do not judge: every bag counts once in a metric.
+#[test]
+fn metrics_do_not_know_class_weights() {
+    let data = noise(60, 18);
+    let run = |balanced: bool| {
+        let method = bagwise::method("simple-mi").unwrap().param("c", 1.0).param("gamma", 1.0);
+        let found = bagwise::evaluate(&data, method.balanced(balanced))
+            .protocol(ProtocolName::Kfold)
+            .probabilities(true)
+            .folds(5)
+            .run()
+            .unwrap();
+        let rows = prediction_rows(&found.records, &found.roster).unwrap();
+        let metrics = [Metric::Accuracy, Metric::Recall, Metric::Brier];
+        let table = summarise(&found.records, &found.roster, &metrics, 0.95).unwrap();
+        (rows, table[0].metrics.iter().map(|m| m.mean.unwrap()).collect::<Vec<f64>>())
+    };
+    let (plain, _) = run(false);
+    let (weighted, metrics) = run(true);
+    let labels = |rows: &[PredictionRow]| rows.iter().map(|r| r.label.clone()).collect::<Vec<_>>();
+    assert_ne!(labels(&plain), labels(&weighted), "weights must change what is predicted");
+    let share = |of: &dyn Fn(&&PredictionRow) -> bool, among: &dyn Fn(&&PredictionRow) -> bool| {
+        let own: Vec<&PredictionRow> = weighted.iter().filter(among).collect();
+        own.iter().filter(|r| of(r)).count() as f64 / own.len() as f64
+    };
+    let right = |r: &&PredictionRow| r.truth == r.label;
+    assert_eq!(metrics[..2], [share(&right, &|_| true), share(&right, &|r| r.truth == "1")]);
+    let squares = weighted.iter().map(|r| (r.probability.unwrap() - f64::from(r.truth == "1")).powi(2));
+    assert!((metrics[2] - squares.sum::<f64>() / 60.0).abs() < 1e-12, "{metrics:?}");
 }
 
 /// A fold of bags of which the first `right` are right, in each repeat.
@@ -131,7 +164,9 @@ fn an_auc_has_an_interval_although_a_fold_has_one_class() {
     // One bag in each fold: there is nothing to compare.
     let alone: Vec<Record> = (0..4).map(|fold| one_bag(fold, fold)).collect();
     let found = auc(&alone);
-    assert_eq!((found.mean, found.no_interval.as_deref()), (None, Some("no fold has bags to compare")));
+    let why = "it compares bags of the same fold, and every fold tests a single bag";
+    assert_eq!((found.mean, found.no_interval.as_deref()), (None, Some(why)));
+    assert_eq!(found.missing("a"), Some(format!("no value for a: {why}")));
 }
 
 #[test]

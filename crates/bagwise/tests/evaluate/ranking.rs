@@ -136,6 +136,10 @@ fn random_tables_agree_with_scipy() {
         close(f.iman_davenport.unwrap().f, &case["f"], &what);
         close_p(f.iman_davenport.unwrap().p, &case["f_p"], &what);
         close(f.chi2_ties.unwrap(), &case["chi2_ties"], &what);
+        let corrected = f.iman_davenport_ties.unwrap();
+        close(corrected.f, &case["f_ties"], &what);
+        close_p(corrected.p, &case["f_ties_p"], &what);
+        check_pairs(&table, case, &what);
     }
     for (i, case) in cases(&file, "wilcoxon").iter().enumerate() {
         let w = wilcoxon(&numbers(&case["differences"])).unwrap();
@@ -154,6 +158,27 @@ fn random_tables_agree_with_scipy() {
     for case in cases(&file, "studentized_range_p") {
         let (k, q) = (case["k"].as_u64().unwrap() as usize, case["q"].as_f64().unwrap());
         close(range_cdf(q, k), &case["p"], &format!("range of {k} up to {q}"));
+    }
+}
+
+/// Nemenyi's test of every pair, and Holm's procedure against the best.
+fn check_pairs(table: &RankTable, case: &Value, what: &str) {
+    let (k, n) = (table.methods.len(), table.data.len());
+    for a in 0..k {
+        for b in 0..k {
+            let p = nemenyi_p(table.average[a] - table.average[b], k, n);
+            close(p, &case["nemenyi"][a][b], &format!("{what}, methods {a} and {b}"));
+        }
+    }
+    let best = table.best();
+    assert_eq!(best as u64, case["best"].as_u64().unwrap(), "{what}");
+    let (steps, expected) = (holm(table, best, 0.05).steps, &case["holm"]);
+    assert_eq!(steps.len(), k - 1);
+    for (j, step) in steps.iter().enumerate() {
+        let what = format!("{what}, method {}", step.method);
+        close_p(step.p, &expected["p"][j], &what);
+        close_p(step.adjusted, &expected["adjusted"][j], &what);
+        assert_eq!(step.rejected, expected["reject"][j].as_bool().unwrap(), "{what}");
     }
 }
 
@@ -180,15 +205,7 @@ fn ranks_of_repeats_with_ties_agree_with_scikit_posthocs() {
         let table = RankTable::new(names(k), names(n), values, true).unwrap();
         assert_eq!(table.ranks, rows(&case["ranks"]), "table {i}");
         close(table.friedman().chi2_ties.unwrap(), &case["chi2_ties"], &format!("table {i}"));
-        let best = table.best();
-        for (j, step) in holm(&table, best, 0.05).steps.iter().enumerate() {
-            let what = format!("table {i}, method {}", step.method);
-            close_p(step.p, &case["holm_p"][j], &what);
-            close_p(step.adjusted, &case["holm_adjusted"][j], &what);
-            assert_eq!(step.rejected, case["holm_reject"][j].as_bool().unwrap(), "{what}");
-            let p = nemenyi_p(table.average[step.method] - table.average[best], k, n);
-            close(p, &case["nemenyi_p"][j], &what);
-        }
+        check_pairs(&table, case, &format!("table {i}"));
     }
     // What is no count ties within the rounding of sums.
     assert_eq!(ranks(&[0.1 + 0.2, 0.3, 0.25], true), [1.5, 1.5, 3.0]);

@@ -66,8 +66,12 @@ def concordance(truth, predicted):
     pairs = int(np.sum(t[:, None] < t[None, :]))
     if pairs == 0:
         return 0, None
-    # SciPy has no value where all predictions tie, and every pair counts one half.
-    return pairs, 0.5 if len(set(predicted)) < 2 else (1 + stats.somersd(truth, predicted).statistic) / 2
+    # Every pair, by the definition. SciPy has no value where all predictions tie, and every pair counts one half.
+    p = np.asarray(predicted)
+    won = np.sum((t[:, None] < t[None, :]) * (1.0 * (p[:, None] < p[None, :]) + 0.5 * (p[:, None] == p[None, :])))
+    if len(set(predicted)) > 1:
+        assert abs(won / pairs - (1 + stats.somersd(truth, predicted).statistic) / 2) < 1e-12
+    return pairs, number(won / pairs)
 
 
 def binary(y, scores, probabilities, labels):
@@ -84,7 +88,7 @@ def binary(y, scores, probabilities, labels):
         # scikit-learn has no value where chance agreement is complete; the specification says 0.
         "kappa": number(kappa) if math.isfinite(kappa) else 0.0,
         "roc_auc": number(m.roc_auc_score(y, scores)) if both else None,
-        "pr_auc": number(m.average_precision_score(y, scores)) if y.any() else None,
+        "pr_auc": number(m.average_precision_score(y, scores)) if both else None,
         "log_loss": number(m.log_loss(y, np.c_[1 - probabilities, probabilities], labels=[0, 1])),
         "brier": number(m.brier_score_loss(y, probabilities, labels=[0, 1], pos_label=1)),
         "mcc": number(m.matthews_corrcoef(y, labels)),
@@ -166,6 +170,18 @@ def multi_cases():
     return cases
 
 
+def of_values(truth, predicted):
+    return {
+        "mse": number(m.mean_squared_error(truth, predicted)),
+        "rmse": number(m.root_mean_squared_error(truth, predicted)),
+        "spearman": spearman(truth, predicted),
+        "concordance": concordance(truth, predicted)[1],
+        "mae": number(m.mean_absolute_error(truth, predicted)),
+        "r2": number(m.r2_score(truth, predicted)) if len(set(truth)) > 1 else None,
+        "err_percent": number(100 * m.zero_one_loss(truth >= 0.5, predicted >= 0.5)),
+    }
+
+
 def value_cases():
     cases = []
     for i in range(10):
@@ -178,19 +194,7 @@ def value_cases():
         predicted = truth + rng.normal(size=n) * 0.3
         if i == 1:
             predicted = np.round(2 * predicted) / 2
-        varies = len(set(truth)) > 1
-        cases.append({
-            "truth": truth.tolist(), "predicted": predicted.tolist(),
-            "metrics": {
-                "mse": number(m.mean_squared_error(truth, predicted)),
-                "rmse": number(m.root_mean_squared_error(truth, predicted)),
-                "spearman": spearman(truth, predicted),
-                "concordance": concordance(truth, predicted)[1],
-                "mae": number(m.mean_absolute_error(truth, predicted)),
-                "r2": number(m.r2_score(truth, predicted)) if varies else None,
-                "err_percent": number(100 * m.zero_one_loss(truth >= 0.5, predicted >= 0.5)),
-            },
-        })
+        cases.append({"truth": truth.tolist(), "predicted": predicted.tolist(), "metrics": of_values(truth, predicted)})
     return cases
 
 
@@ -209,47 +213,87 @@ def auc_over_folds(positive, scores, folds):
     return weighted(parts)
 
 
+def ap_over_folds(y, scores, folds):
+    """Of folds with both classes, whose bags are weighted so that classes have the shares of the whole."""
+    parts = []
+    for f in set(folds):
+        own, s = y[folds == f], scores[folds == f]
+        if len(set(own)) < 2:
+            continue
+        share = np.where(own == 1, np.mean(y == 1) / np.mean(own == 1), np.mean(y == 0) / np.mean(own == 0))
+        parts.append((m.average_precision_score(own, s, sample_weight=share), int(own.sum())))
+    return weighted(parts)
+
+
+def printed(y, labels):
+    """Kappa and AUC as printed in the MIRSVM paper, (18d) and (18e)."""
+    (tn, fp), (fn, tp) = m.confusion_matrix(y, labels, labels=[0, 1])
+    n = len(y)
+    e = (tp + fn) * (tp + fp) / n
+    both = len(set(y)) == 2
+    return {
+        "kappa_printed": number((n - e) / (1 - e)) if e != 1 else None,
+        "auc_printed": number((tp / (tp + fn) + tn / (tn + fp)) / 2) if both else None,
+    }
+
+
 def fold_cases():
-    """Scores with an offset of their own in each fold; folds of one class, of one bag, and ties among them."""
+    """All metrics over folds. Scores have an offset of their own in each fold; there are folds of one class and of one bag, ties,
+    and in every third case few positive bags (3 % of some hundred). Counts, losses and errors are of all bags; bags are compared
+    within folds."""
     cases = []
     for i in range(24):
-        n, k = int(rng.integers(6, 60)), int(rng.integers(1, 8))
-        folds = np.sort(rng.integers(0, k, n))
+        rare = i % 3 == 2
+        n, k = int(rng.integers(100, 160) if rare else rng.integers(6, 60)), int(rng.integers(1, 8))
+        folds = rng.integers(0, k, n)
         if i == 0:
             folds = np.arange(n)  # one bag each: nothing to compare
-        offset = 3 * rng.normal(size=n + 1)[folds]
+        offset = np.round(3 * rng.normal(size=n + 1), 3)[folds]
         decimals = int(rng.choice([0, 1, 6]))
-        y = rng.integers(0, 2, n)
+        y = (rng.random(n) < 0.03).astype(int) if rare else rng.integers(0, 2, n)
+        if rare:
+            y[rng.integers(n)] = 1
         if i % 3 == 0:
             y[folds == folds[0]] = 1  # a fold of one class
-        scores = np.round(y + rng.normal(size=n), decimals) + np.round(offset, 3)
-        ap = [
-            (m.average_precision_score(y[folds == f], scores[folds == f]) if y[folds == f].any() else None,
-             int(y[folds == f].sum()))
-            for f in set(folds)
-        ]
-        if len(set(folds)) > 1 and not any(len(set(y[folds == f])) == 2 for f in set(folds)):
-            ap = []  # Every order within a fold of one class is perfect, so there is nothing to measure.
+        scores = np.round(y + rng.normal(size=n), decimals) + offset
+        if i % 7 == 3:
+            scores = offset.copy()  # a constant of each fold
+        probabilities = np.round(1 / (1 + np.exp(-scores)), decimals)
+        labels = (scores > 0.5).astype(int)
+        two = binary(y, scores, probabilities, labels) | printed(y, labels)
+        two |= {"roc_auc": auc_over_folds(y == 1, scores, folds), "pr_auc": ap_over_folds(y, scores, folds)}
         classes = 4
-        z = rng.integers(0, classes, n)
-        table = np.round(rng.normal(size=(n, classes)) + np.eye(classes)[z], decimals) + np.round(offset, 3)[:, None]
+        z = rng.choice(classes, n, p=[0.5, 0.44, 0.03, 0.03]) if rare else rng.integers(0, classes, n)
+        table = np.round(rng.normal(size=(n, classes)) + np.eye(classes)[z], decimals) + offset[:, None]
+        shares = np.exp(table - offset[:, None])
+        shares /= shares.sum(axis=1, keepdims=True)
+        of_classes = table.argmax(axis=1)
         each = [auc_over_folds(z == c, table[:, c], folds) for c in sorted(set(z.tolist()))]
         each = [value for value in each if value is not None]
+        several = multi(z, classes, table, shares, of_classes)
+        several["roc_auc"] = number(np.mean(each)) if len(each) >= 2 else None
         truth = np.round(rng.normal(size=n), 1)
         if i % 4 == 0:
             truth[folds == folds[0]] = 0.5  # a fold in which it does not vary
-        predicted = np.round(truth + rng.normal(size=n), decimals) + np.round(offset, 3)
+        predicted = np.round(truth + rng.normal(size=n), decimals) + offset
         if i % 5 == 0:
             predicted[folds == folds[-1]] = 1.0
         of = [(truth[folds == f], predicted[folds == f]) for f in set(folds)]
-        cases.append({
-            "folds": folds.tolist(), "truth": y.tolist(), "scores": scores.tolist(),
-            "roc_auc": auc_over_folds(y == 1, scores, folds), "pr_auc": weighted(ap),
-            "classes": classes, "truth_of_classes": z.tolist(), "scores_of_classes": table.ravel().tolist(),
-            "roc_auc_of_classes": number(np.mean(each)) if len(each) >= 2 else None,
-            "values": truth.tolist(), "predicted": predicted.tolist(),
+        numbers = of_values(truth, predicted) | {
             "spearman": weighted([(spearman(t, p), len(t)) for t, p in of]),
             "concordance": weighted([concordance(t, p)[::-1] for t, p in of]),
+        }
+        cases.append({
+            "folds": folds.tolist(),
+            "binary": {
+                "truth": y.tolist(), "labels": labels.tolist(), "scores": scores.tolist(),
+                "probabilities": probabilities.tolist(), "metrics": two,
+            },
+            "multi": {
+                "classes": classes, "truth": z.tolist(), "labels": of_classes.tolist(), "scores": table.ravel().tolist(),
+                "probabilities": shares.ravel().tolist(), "metrics": several,
+            },
+            "values": {"truth": truth.tolist(), "predicted": predicted.tolist(), "metrics": numbers},
         })
     return cases
 

@@ -28,6 +28,9 @@ def table(n, k, tied):
     f = (n - 1) * plain / (n * (k - 1) - plain)
     # SciPy corrects for ties always, and wants three methods.
     corrected = stats.friedmanchisquare(*values.T)
+    f_ties = (n - 1) * corrected.statistic / (n * (k - 1) - corrected.statistic)
+    signed = -values if larger else values
+    best = int(np.argmin(average))
     return {
         "values": values.tolist(),
         "larger": larger,
@@ -38,7 +41,20 @@ def table(n, k, tied):
         "f": f,
         "f_p": stats.f.sf(f, k - 1, (k - 1) * (n - 1)),
         "chi2_ties": corrected.statistic,
+        "f_ties": f_ties,
+        "f_ties_p": stats.f.sf(f_ties, k - 1, (k - 1) * (n - 1)),
+        "best": best,
+        # Of every pair: Nemenyi's p; Holm's against the best, from the plain p of all pairs.
+        "nemenyi": posthocs.posthoc_nemenyi_friedman(signed).to_numpy().tolist(),
+        "holm": against(posthocs.posthoc_siegel_friedman(signed).to_numpy(), best),
     }
+
+
+def against(pairs, best):
+    """Holm's procedure for every other method against the best, at 0.05."""
+    raw = np.delete(pairs[best], best)
+    reject, adjusted, _, _ = multipletests(raw, 0.05, "holm")
+    return {"p": raw.tolist(), "adjusted": adjusted.tolist(), "reject": reject.tolist()}
 
 
 def pair(n, tied):
@@ -75,14 +91,10 @@ def counted(n, k, repeats, bags):
     nemenyi = posthocs.posthoc_nemenyi_friedman(-sums).to_numpy()
     pairs = posthocs.posthoc_siegel_friedman(-sums).to_numpy()
     best = int(np.argmin(average))
-    others = [j for j in range(k) if j != best]
-    raw = pairs[best, others]
-    reject, adjusted, _, _ = multipletests(raw, 0.05, "holm")
     return {
         "bags": bags, "right": right.tolist(), "ranks": ranks.tolist(), "average": average.tolist(),
         "chi2_ties": stats.friedmanchisquare(*sums.T).statistic,
-        "nemenyi_p": nemenyi[best, others].tolist(),
-        "holm_p": raw.tolist(), "holm_adjusted": adjusted.tolist(), "holm_reject": reject.tolist(),
+        "best": best, "nemenyi": nemenyi.tolist(), "holm": against(pairs, best),
     }
 
 
