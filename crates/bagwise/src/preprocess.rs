@@ -18,7 +18,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use bagwise_core::{
-    Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Message, Result, Setting, Target,
+    Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Message, Result, Setting, Stored,
+    Target, in_blocks,
 };
 
 /// How columns are scaled.
@@ -205,6 +206,9 @@ impl Transform {
         }
         let features: Arc<[Feature]> = self.output_features(bags.features()).into();
         let width = features.len();
+        if let Some(rows) = self.scaled_in_blocks(bags, ctx) {
+            return bags.with_instances(Instances::Stored(rows), features);
+        }
         let instances = match bags.instances() {
             Instances::Sparse(rows) if self.keeps_zeros() => Instances::Sparse(self.sparse(rows)),
             Instances::Stored(rows) => match self.affine() {
@@ -242,6 +246,14 @@ impl Transform {
             }
         };
         bags.with_instances(instances, features)
+    }
+
+    /// Dense rows that are scaled as they are read, if a scaled copy would take more than half of the memory budget.
+    fn scaled_in_blocks(&self, bags: &Bags, ctx: &Ctx) -> Option<Stored> {
+        if bags.has_missing() || bags.instances().bytes() <= ctx.memory / 2 {
+            return None;
+        }
+        Some(in_blocks(bags)?.scaled(self.affine()?))
     }
 
     fn row(&self, values: impl Iterator<Item = f64>, mut put: impl FnMut(usize, f64)) {
