@@ -95,7 +95,7 @@ def whole_set(folder: Path) -> Path:
     labels = np.arange(BAGS) % 2
     whole = table(np.array([f"bag {b}" for b in range(BAGS)]), sizes, instances(rng, labels, sizes))
     row = np.concatenate([np.arange(size) for size in sizes])
-    pq.write_table(whole.add_column(1, "row", pa.array(row)), file, row_group_size=1 << 17, use_dictionary=["bag"])
+    pq.write_table(whole.add_column(1, "row", pa.array(row)), file, row_group_size=1 << 17)
     return file
 
 
