@@ -97,19 +97,9 @@ class Bags:
         groups: ArrayLike | None = None,
         missing: bool = False,
     ) -> None:
-        from bagwise import _frames
-
         names = None if feature_names is None else [str(f) for f in feature_names]
-        categories: dict[str, list[str]] = {}
-        if isinstance(bags, Bags):
-            raise TypeError("these are Bags already; choose some with bags[...], and read others with bagwise.read")
-        if _frames.is_frame(bags) or _frames.is_anndata(bags):
-            rows, found, categories = _frames.rows_of_frame(bags, bag_ids, bag, lengths, mask)
-            names = names or found
-        else:
-            rows = rows_of(bags, bag_ids, lengths, mask)
-            names = names or rows.names
-        self._set(rows, ids, names, categories, missing)
+        rows, found, categories = _rows_and_names(bags, bag_ids, bag, lengths, mask)
+        self._set(rows, ids, names or found, categories, missing)
         if groups is not None:
             given = array_of(groups)
             if given.shape != (len(self),):
@@ -123,14 +113,21 @@ class Bags:
         names: list[str] | None,
         categories: dict[str, list[str]],
         missing: bool,
+        borrow: bool = False,
     ) -> None:
         if names is not None and len(set(names)) < len(names):
             twice = next(n for i, n in enumerate(names) if n in names[:i])
             raise ValueError(f"two features are called '{twice}'; give every feature a unique name")
         called = rows.ids if ids is None else [str(i) for i in ids]
-        self._native = NativeBags(
-            rows.instances, rows.offsets, called, names, categories, missing, rows.order, rows.single
-        )
+        # Missing values are filled in a copy.
+        if borrow and not missing and not categories and rows.can_be_borrowed():
+            instances: Any = rows.arrays
+            how = (rows.order, None, rows.below)
+        else:
+            # What is given in parts is in order already.
+            instances = rows.instances
+            how = (rows.order if rows.single is None else None, rows.single, None)
+        self._native = NativeBags(instances, rows.offsets, called, names, categories, missing, *how)
         self._has_ids, self._has_names = called is not None, names is not None
         self.groups, self.kept = None, {}
 
@@ -364,23 +361,50 @@ def _shortly(names: list[str], most: int = 4) -> str:
     return ", ".join(names) if len(names) <= most else ", ".join([*names[: most - 1], "…", names[-1]])
 
 
-def as_bags(given: BagsLike, *, missing: bool = False, features: Iterable[str] | None = None) -> Bags:
-    """Bags from anything that :class:`Bags` takes, or a pair ``(X, bag_ids)``; of a frame these `features`."""
+def _rows_and_names(
+    bags: BagsLike,
+    bag_ids: ArrayLike | None,
+    bag: str | int = "bag",
+    lengths: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+) -> tuple[Rows, list[str] | None, dict[str, list[str]]]:
+    """The rows of whatever holds bags, the names of features and the meanings of categories."""
+    from bagwise import _frames
+
+    if isinstance(bags, Bags):
+        raise TypeError("these are Bags already; choose some with bags[...], and read others with bagwise.read")
+    if _frames.is_frame(bags) or _frames.is_anndata(bags):
+        return _frames.rows_of_frame(bags, bag_ids, bag, lengths, mask)
+    rows = rows_of(bags, bag_ids, lengths, mask)
+    return rows, rows.names, {}
+
+
+def as_bags(
+    given: BagsLike, *, missing: bool = False, features: Iterable[str] | None = None, borrow: bool = False
+) -> Bags:
+    """Bags from anything that :class:`Bags` takes, or a pair ``(X, bag_ids)``; of a frame these `features`.
+
+    With `borrow`, large arrays are not copied; such bags must not outlive the call that they are made for.
+    """
     if isinstance(given, Bags):
         return given
     from bagwise import _frames
 
     if features is not None and _frames.is_frame(given):
         given = _frames.chosen(given, features)
+    which = None
+    beside: dict[str, Any] = {}
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) in (1, 2):
-        rows, which = given
-        if is_array(rows) and array_of(rows).ndim == 3:
+        if is_array(given[0]) and array_of(given[0]).ndim == 3:
             # Padded bags, and which of their rows are instances.
-            beside: dict[str, Any] = {"lengths": which} if np.ndim(which) == 1 else {"mask": which}
-            return Bags(rows, missing=missing, **beside)
-        if np.ndim(which) == 1:
-            return Bags(rows, which, missing=missing)
-    return Bags(given, missing=missing)
+            beside = {"lengths": given[1]} if np.ndim(given[1]) == 1 else {"mask": given[1]}
+            given = given[0]
+        elif np.ndim(given[1]) == 1:
+            given, which = given
+    rows, names, categories = _rows_and_names(given, which, **beside)
+    new = Bags.__new__(Bags)
+    new._set(rows, None, names, categories, missing, borrow)
+    return new
 
 
 def _positions(key: Any, count: int) -> NDArray[np.int64]:

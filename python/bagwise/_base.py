@@ -112,7 +112,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return learning([self._method], self._point(), fixed=True, scale=self.scale, impute=impute, **further)
 
     def _bags(self, bags: BagsLike, features: NDArray[Any] | None = None) -> Bags:
-        return as_bags(bags, missing=impute_of(self.missing), features=features)
+        return as_bags(bags, missing=impute_of(self.missing), features=features, borrow=True)
 
     def _learn(
         self,

@@ -256,7 +256,22 @@ def _rows(
     single = all(c.dtype in (np.float32, np.float16) for c in columns)
     count = len(columns[0])
     order, offsets, ids = cut(count, bag_ids)
-    return Rows(blocks(columns, order, count, single), offsets, ids, None, single), names, categories
+    rows = Rows(blocks(columns, order, count, single), offsets, ids, order, single)
+    if single and all(c.dtype == np.float32 for c in columns):
+        rows.arrays, rows.below = _side_by_side(columns), False
+    return rows, names, categories
+
+
+def _side_by_side(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Columns as matrices: as one if they are those of one matrix, which is read faster."""
+    first = columns[0]
+    if len(columns) > 1 and all(c.ndim == 1 and c.base is first.base is not None for c in columns):
+        at = np.array([c.__array_interface__["data"][0] for c in columns])
+        step, within = int(at[1] - at[0]), first.strides
+        if (np.diff(at) == step).all() and all(c.strides == within for c in columns):
+            shape = (len(first), len(columns))
+            return [np.lib.stride_tricks.as_strided(first, shape, (within[0], step), writeable=False)]
+    return [c.reshape(-1, 1) if c.ndim == 1 else c for c in columns]
 
 
 def _embedding(values: NDArray[Any], name: str) -> NDArray[Any] | None:

@@ -1,7 +1,7 @@
 """What users have, as rows for the native bags: arrays of every kind, tensors, sparse matrices, several of them.
 
 Numbers are copied once, by the native constructor. What has to be converted first goes there in blocks, so that no second
-copy of all rows exists at any time.
+copy of all rows exists at any time. Large arrays in single precision can also be borrowed: estimators read them where they are.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ Sparse = tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 #: Rows that are converted together: large enough for the speed of arrays, small beside what deserves the name of data.
 BLOCK = 4096
 
+#: Bytes from which on arrays are borrowed: below, a copy costs little, and the fastest loops want one.
+BORROWED = 1 << 28
+
 
 @dataclass
 class Rows:
@@ -39,6 +42,16 @@ class Rows:
     single: bool | None = None
     #: Names of the features, where each bag is a frame.
     names: list[str] | None = None
+    #: The arrays of single precision that hold all rows, and whether they lie below each other or side by side.
+    arrays: list[NDArray[Any]] | None = None
+    below: bool = True
+
+    def can_be_borrowed(self) -> bool:
+        """Whether the rows are worth leaving where they are, and can be read there."""
+        arrays = self.arrays
+        if not arrays or sum(array.nbytes for array in arrays) < BORROWED:
+            return False
+        return all(a.dtype == np.float32 and a.ndim == 2 and a.size > 0 and a.flags.aligned for a in arrays)
 
 
 def rows_of(bags: Any, bag_ids: ArrayLike | None, lengths: ArrayLike | None, mask: ArrayLike | None) -> Rows:
@@ -217,13 +230,16 @@ def _matrix_rows(
     array: NDArray[Any], order: NDArray[np.int64] | None, offsets: NDArray[np.int64], names: list[str] | None
 ) -> Rows:
     if array.dtype in (np.float32, np.float64) and array.flags.c_contiguous:
-        return Rows(array, offsets, names, order)
+        return Rows(array, offsets, names, order, arrays=[array])
 
     def parts() -> Iterator[NDArray[Any]]:
         for start in range(0, len(array), BLOCK):
             some: Any = slice(start, start + BLOCK) if order is None else order[start : start + BLOCK]
             yield numbers(array[some], "the instances")
 
+    if array.dtype == np.float32:
+        # Borrowed rows have an order of their own; copied ones are in order already.
+        return Rows(parts(), offsets, names, order, True, arrays=[array])
     return Rows(parts(), offsets, names, None, _is_single(array))
 
 
@@ -278,7 +294,8 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
             raise ValueError(f"bag {i} has {array.shape[1]} features, bag 0 has {arrays[0].shape[1]}; they must agree")
     single = all(_is_single(a) for a in arrays)
     offsets = np.cumsum([0] + [len(a) for a in arrays]).astype(np.int64)
-    return Rows((numbers(a, f"bag {i}") for i, a in enumerate(arrays)), offsets, None, None, single, names)
+    rows = (numbers(a, f"bag {i}") for i, a in enumerate(arrays))
+    return Rows(rows, offsets, None, None, single, names, arrays if single else None)
 
 
 def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:

@@ -15,6 +15,7 @@ from scipy import sparse
 
 import bagwise
 from bagwise import Bags, Dataset, MIKernelClassifier
+from bagwise._estimators import ESTIMATORS
 from bagwise.datasets import load_musk1
 
 
@@ -230,3 +231,68 @@ def test_musk1_by_every_way(small: Dataset) -> None:
     for name, bag in zip(shuffled.ids, shuffled, strict=True):
         own = bags[bags.ids.index(name)]
         assert sorted(map(tuple, own.tolist())) == sorted(map(tuple, bag.tolist()))
+
+
+def _forms(bags: Bags) -> dict[str, Any]:
+    """The same bags in single precision, in all forms that are read where they are."""
+    matrices = [np.array(bag, np.float32) for bag in bags]
+    together = np.concatenate(matrices)
+    ids = np.repeat(np.arange(len(matrices)), [len(m) for m in matrices])
+    # Bags keep the order of their first rows, and rows theirs.
+    mixed = np.argsort(np.arange(len(ids)) % 3 + 0.001 * np.arange(len(ids)), kind="stable")
+    names = [f"f{i + 1}" for i in range(together.shape[1])]
+    frame = pd.DataFrame(together, columns=names)
+    apart = pd.DataFrame({name: together[:, i].copy() for i, name in enumerate(names)})
+    return {
+        "list": matrices,
+        "turned": [np.asfortranarray(m) for m in matrices],
+        "backwards": [np.ascontiguousarray(m[::-1])[::-1] for m in matrices],
+        "arrays": (together, ids),
+        "columns first": (np.asfortranarray(together), ids),
+        "mixed": (together[mixed], ids[mixed]),
+        "frame": frame.assign(bag=ids),
+        "other frame": apart.assign(bag=ids),
+        "polars": pl.from_pandas(apart.assign(bag=ids)),
+    }
+
+
+def test_large_arrays_are_read_where_they_are(small: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, form in _forms(small.bags).items():
+        bags = bagwise._bags.as_bags(form)
+        y = bags.sizes() % 2
+        copied = MIKernelClassifier(probability=False).fit(form, y).decision_function(form)
+        with monkeypatch.context() as patch:
+            patch.setattr(bagwise._inputs, "BORROWED", 1)
+            borrowed = bagwise._bags.as_bags(form, borrow=True)
+            assert borrowed._native.borrowed and not bags._native.borrowed, name
+            assert borrowed.ids == bags.ids and borrowed.feature_names == bags.feature_names
+            assert np.array_equal(np.concatenate(list(borrowed)), np.concatenate(list(bags))), name
+            model = MIKernelClassifier(probability=False).fit(form, y)
+            assert np.array_equal(model.decision_function(form), copied), name
+    # What is not a number is named as it is in a copy.
+    broken = [np.array(bag, np.float32) for bag in small.bags]
+    broken[3][0, 1] = np.nan
+    with pytest.raises(ValueError) as expected:
+        MIKernelClassifier().fit(broken, small.y)
+    monkeypatch.setattr(bagwise._inputs, "BORROWED", 1)
+    with pytest.raises(ValueError) as found:
+        MIKernelClassifier().fit(broken, small.y)
+    assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("key", ESTIMATORS)
+def test_a_model_does_not_change_with_arrays_that_it_was_trained_on(
+    key: tuple[str, bool], small: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    y = small.bags.sizes().astype(float) if key[1] else small.y
+    for scale in ("none", "minmax"):
+        given = [np.array(bag, np.float32) for bag in small.bags]
+        new = [bag.copy() for bag in given]
+        settings: dict[str, Any] = {"scale": scale} if key[1] else {"scale": scale, "probability": False}
+        copied = ESTIMATORS[key](**settings).fit(given, y).predict(new)
+        with monkeypatch.context() as patch:
+            patch.setattr(bagwise._inputs, "BORROWED", 1)
+            model = ESTIMATORS[key](**settings).fit(given, y)
+        for bag in given:
+            bag[:] = 7.0
+        assert np.array_equal(model.predict(new), copied), scale

@@ -426,8 +426,11 @@ impl Bags {
         BagRef { instances: &self.instances, start: rows.start, len: rows.len() }
     }
 
-    /// A copy of the bags named by `bags`, in that order, again contiguous.
+    /// The bags named by `bags`, in that order, again contiguous: copied, unless they are all of them as they are.
     pub fn select(&self, bags: &[usize]) -> Bags {
+        if bags.len() == self.len() && bags.iter().enumerate().all(|(at, &b)| at == b) {
+            return self.clone();
+        }
         let rows: Vec<usize> = bags.iter().flat_map(|&b| self.rows(b)).collect();
         let mut offsets = Vec::with_capacity(bags.len() + 1);
         offsets.push(0);
@@ -473,6 +476,16 @@ impl Bags {
             }
         };
         Bags::with_missing(instances, offsets)?.with_features(Arc::clone(&self.features))
+    }
+
+    /// The instances, held together with these bags.
+    pub(crate) fn shared_instances(&self) -> Arc<Instances> {
+        Arc::clone(&self.instances)
+    }
+
+    /// How many bags share these instances.
+    pub fn holders(&self) -> usize {
+        Arc::strong_count(&self.instances)
     }
 
     /// The same bags with their instances in memory, which methods that go over them again and again want.

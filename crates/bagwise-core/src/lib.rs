@@ -11,6 +11,7 @@ mod dataset;
 mod duplicates;
 mod error;
 pub mod files;
+mod held;
 mod mat;
 mod message;
 mod rng;
@@ -24,6 +25,7 @@ pub use ctx::{Clock, Ctx, NoProgress, Precision, Progress, RunProgress, SharedRe
 pub use dataset::{CarriedColumn, Dataset, Groups};
 pub use duplicates::{Duplicates, bag_digests, duplicates, repeats_of_earlier};
 pub use error::{Error, Place, Result, human_bytes};
+pub use held::in_blocks;
 pub use mat::{Csr, Mat};
 pub use message::{Message, Setting, Wording};
 pub use rng::{Rng, absorb, noise};

@@ -1,27 +1,40 @@
-//! Bags on the way in (arrays are checked and copied once, single precision stays single) and out (views without a
+//! Bags on the way in (arrays are checked and copied once, or borrowed; single precision stays single) and out (views without a
 //! copy where they are dense and in memory).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bagwise::{Bags, Csr, Error, Feature, FeatureKind, Instances, Mat};
+use bagwise::{Bags, Csr, Error, Feature, FeatureKind, Instances, Mat, RowSource, Stored};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::borrowed::BorrowedRows;
 use crate::runtime::exception;
 
 /// Bags that have been checked. `python/bagwise/_bags.py` wraps them for users.
 #[pyclass(name = "Bags", module = "bagwise._native", frozen)]
 pub(crate) struct NativeBags {
     pub(crate) bags: Arc<Bags>,
+    /// The arrays of the caller, if the instances are still there.
+    pub(crate) borrowed: Option<Arc<BorrowedRows>>,
 }
 
 impl NativeBags {
     pub(crate) fn new(bags: Bags) -> NativeBags {
-        NativeBags { bags: Arc::new(bags) }
+        NativeBags { bags: Arc::new(bags), borrowed: None }
+    }
+
+    /// How many refer to the arrays of the caller, directly or as bags; 0 if there are none.
+    pub(crate) fn holders(&self) -> usize {
+        self.borrowed.as_ref().map_or(0, |source| Arc::strong_count(source) + self.bags.holders())
+    }
+
+    /// Other bags or names, of the same arrays.
+    fn like(&self, bags: Bags) -> NativeBags {
+        NativeBags { bags: Arc::new(bags), borrowed: self.borrowed.clone() }
     }
 }
 
@@ -29,9 +42,10 @@ impl NativeBags {
 impl NativeBags {
     /// `instances` is a matrix in C order, whose rows are taken in `order`; (columns, indptr, indices, values) of sparse
     /// rows; or, with `single`, whatever gives the matrices of the bags one by one, to be kept in single or double
-    /// precision. Columns named in `categories` hold codes.
+    /// precision; or, with `borrowed`, matrices in single precision that stay where they are, below each other (true) or side by
+    /// side. Columns named in `categories` hold codes.
     #[new]
-    #[pyo3(signature = (instances, offsets, ids, features, categories, missing, order=None, single=None))]
+    #[pyo3(signature = (instances, offsets, ids, features, categories, missing, order=None, single=None, borrowed=None))]
     fn from_arrays(
         py: Python<'_>,
         instances: &Bound<'_, PyAny>,
@@ -42,15 +56,23 @@ impl NativeBags {
         missing: bool,
         order: Option<PyReadonlyArray1<'_, i64>>,
         single: Option<bool>,
+        borrowed: Option<bool>,
     ) -> PyResult<NativeBags> {
         let rows = offsets.as_array().last().map_or(0, |&o| usize::try_from(o).unwrap_or(0));
-        let instances = match single {
-            Some(true) => Instances::F32(joined(instances, rows, |v| v as f32, |v| v)?),
-            Some(false) => Instances::F64(joined(instances, rows, |v| v, f64::from)?),
-            None => instances_from(instances, order)?,
+        let source = match borrowed {
+            None => None,
+            Some(below) => {
+                let order = order.as_ref().map(|o| o.as_array().iter().map(|&r| row_number(r)).collect());
+                Some(BorrowedRows::new(instances.extract()?, below, order)?)
+            }
         };
-        let offsets: Vec<usize> =
-            offsets.as_array().iter().map(|&o| usize::try_from(o).unwrap_or(usize::MAX)).collect();
+        let instances = match (&source, single) {
+            (Some(source), _) => Instances::Stored(Stored::new(Arc::clone(source) as Arc<dyn RowSource>)),
+            (None, Some(true)) => Instances::F32(joined(instances, rows, |v| v as f32, |v| v)?),
+            (None, Some(false)) => Instances::F64(joined(instances, rows, |v| v, f64::from)?),
+            (None, None) => instances_from(instances, order)?,
+        };
+        let offsets: Vec<usize> = offsets.as_array().iter().map(|&o| row_number(o)).collect();
         let made = py.detach(move || {
             let features = features.map(|names| described(names, &categories));
             if !missing {
@@ -65,7 +87,7 @@ impl NativeBags {
                 None => Ok(bags),
             }
         });
-        made.map(NativeBags::new).map_err(exception)
+        made.map(|bags| NativeBags { bags: Arc::new(bags), borrowed: source }).map_err(exception)
     }
 
     fn __len__(&self) -> usize {
@@ -115,6 +137,12 @@ impl NativeBags {
         self.bags.has_missing()
     }
 
+    /// True if the instances are still in arrays of the caller.
+    #[getter]
+    fn borrowed(&self) -> bool {
+        self.borrowed.is_some()
+    }
+
     /// All instances: a view where they are a matrix in memory, (columns, indptr, indices, values) where they are
     /// sparse, a copy where they are outside memory.
     #[getter]
@@ -152,7 +180,7 @@ impl NativeBags {
     ) -> PyResult<NativeBags> {
         let bags = Arc::clone(&self.bags);
         let made = py.detach(move || bags.as_ref().clone().with_features(described(features, &categories)));
-        made.map(NativeBags::new).map_err(exception)
+        made.map(|bags| self.like(bags)).map_err(exception)
     }
 
     /// Some bags, in that order. A bag that is taken twice gets " (2)" behind its name.
@@ -183,8 +211,13 @@ impl NativeBags {
             let names: Vec<String> = chosen.iter().map(&mut name).collect();
             if times.iter().any(|&n| n > 1) { some.with_ids(names) } else { Ok(some) }
         });
-        made.map(NativeBags::new).map_err(exception)
+        made.map(|bags| self.like(bags)).map_err(exception)
     }
+}
+
+/// A number of a row; what is none is beyond all rows.
+fn row_number(given: i64) -> usize {
+    usize::try_from(given).unwrap_or(usize::MAX)
 }
 
 /// Features from their names; those that have categories hold codes.

@@ -120,6 +120,7 @@ pub(crate) fn fit(
     note: &str,
 ) -> PyResult<Model> {
     let note = serde_json::from_str(note).map_err(|e| exception(Error::Invalid(format!("the note: {e}"))))?;
+    let holders = bags.get().holders();
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     let weights: Option<Vec<f64>> = weights.map(|w| w.as_array().to_vec());
     let mut trained = run(py, &config, move |ctx| {
@@ -132,6 +133,11 @@ pub(crate) fn fit(
             None => fit.run(),
         }
     })?;
+    if bags.get().holders() > holders {
+        // The caller may write into the arrays: a model that refers to them gets copies of its bags instead.
+        let copied = trained.to_bytes().and_then(|bytes| Trained::from_bytes(&bytes));
+        trained = copied.map_err(exception)?;
+    }
     trained.header.note = Some(note);
     Ok(Model { trained: Arc::new(trained) })
 }

@@ -2,9 +2,10 @@
 //! Python.
 //!
 //! `runtime` runs every computation: it lets other Python threads run, reacts to Ctrl-C and turns errors into exceptions.
-//! `bags`, `fitting`, `judging` and `tables` convert arguments and results.
+//! `bags`, `fitting`, `judging` and `tables` convert arguments and results; `borrowed` reads arrays where they are.
 
 mod bags;
+mod borrowed;
 mod fitting;
 mod judging;
 mod runtime;

@@ -18,7 +18,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use bagwise_core::{
-    Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Message, Result, Setting, Target,
+    Affine, Bags, Csr, Ctx, Error, Feature, FeatureKind, Instances, Mat, Message, Result, Setting, Stored,
+    Target, in_blocks,
 };
 
 /// How columns are scaled.
@@ -129,6 +130,54 @@ impl Transform {
         Ok(Transform { scale, medians: impute, columns })
     }
 
+    /// The same with a weight for each bag of `bags`: a bag of weight 2 counts like two of them towards means and deviations.
+    pub fn weighted(mut self, bags: &Bags, train: &[usize], weights: &[f64]) -> Result<Transform> {
+        if self.scale != Scale::ZScore {
+            return Ok(self);
+        }
+        let width = bags.width();
+        let rows = || train.iter().map(|&b| (bags.rows(b).collect::<Vec<usize>>(), weights[b]));
+        let mut total = vec![0.0; width];
+        for (rows, weight) in rows() {
+            let missing = count_missing(bags, &rows)?;
+            total.iter_mut().zip(missing).for_each(|(t, gaps)| *t += weight * (rows.len() - gaps) as f64);
+        }
+        // In units of the deviation without weights, so that no square leaves the range of double precision.
+        let unit = |c: &ColumnTransform| match c {
+            ColumnTransform::Number { shift, divisor, .. } if *divisor > 0.0 => Some((*shift, *divisor)),
+            _ => None,
+        };
+        let units: Vec<Option<(f64, f64)>> = self.columns.iter().map(unit).collect();
+        let (mut sum, mut seen) = (vec![0.0; width], vec![0.0; width]);
+        let mut squares = vec![0.0; width];
+        for (rows, weight) in rows() {
+            visit(bags.instances(), &rows, |j, x| {
+                let (shift, divisor) = units[j].unwrap_or((0.0, 1.0));
+                let away = scaled(x, shift, divisor);
+                sum[j] += weight * away;
+                squares[j] += weight * away * away;
+                seen[j] += weight;
+            })?;
+        }
+        for (j, column) in self.columns.iter_mut().enumerate() {
+            let (ColumnTransform::Number { shift, divisor, .. }, Some(_)) = (column, units[j]) else {
+                continue;
+            };
+            if total[j] <= 0.0 {
+                continue;
+            }
+            // Zeros that sparse rows do not store.
+            let (zero, more) = (scaled(0.0, *shift, *divisor), total[j] - seen[j]);
+            let mean = (sum[j] + more * zero) / total[j];
+            let variance = (squares[j] + more * zero * zero) / total[j] - mean * mean;
+            *shift += mean * *divisor;
+            if variance > 0.0 {
+                *divisor *= variance.sqrt();
+            }
+        }
+        Ok(self)
+    }
+
     /// Bags as they are, for a model whose members have transforms of their own; `impute` says whether these fill gaps.
     pub(crate) fn same(width: usize, impute: bool) -> Transform {
         Transform { scale: Scale::None, medians: impute, columns: vec![ColumnTransform::Same; width] }
@@ -205,6 +254,9 @@ impl Transform {
         }
         let features: Arc<[Feature]> = self.output_features(bags.features()).into();
         let width = features.len();
+        if let Some(rows) = self.scaled_in_blocks(bags, ctx) {
+            return bags.with_instances(Instances::Stored(rows), features);
+        }
         let instances = match bags.instances() {
             Instances::Sparse(rows) if self.keeps_zeros() => Instances::Sparse(self.sparse(rows)),
             Instances::Stored(rows) => match self.affine() {
@@ -242,6 +294,14 @@ impl Transform {
             }
         };
         bags.with_instances(instances, features)
+    }
+
+    /// Dense rows that are scaled as they are read, if a scaled copy would take more than half of the memory budget.
+    fn scaled_in_blocks(&self, bags: &Bags, ctx: &Ctx) -> Option<Stored> {
+        if bags.has_missing() || bags.instances().bytes() <= ctx.memory / 2 {
+            return None;
+        }
+        Some(in_blocks(bags)?.scaled(self.affine()?))
     }
 
     fn row(&self, values: impl Iterator<Item = f64>, mut put: impl FnMut(usize, f64)) {
@@ -529,6 +589,55 @@ mod tests {
         );
         assert_eq!(applied(Scale::ZScore, &data, &[0, 1])[2], [3.0, 1.0, (0.0 - 1.0) / 3.0]);
         assert_eq!(applied(Scale::MaxAbs, &data, &[0, 1])[2], [2.0, 8.0 / 7.0, 0.0]);
+    }
+
+    #[test]
+    fn rows_that_are_scaled_as_they_are_read_equal_a_scaled_copy() {
+        let rows = [[0.1, 7.0, -2.0], [10.3, 7.0, 4.7], [21.7, 8.0, 0.0]];
+        let single: Vec<f32> = rows.iter().flatten().map(|&v| v as f32).collect();
+        for instances in [Instances::F64(Mat::from_rows(&rows)), Instances::F32(Mat::new(3, 3, single))] {
+            let data = Bags::new(instances, vec![0, 1, 2, 3]).unwrap();
+            for scale in [Scale::MinMax, Scale::ZScore, Scale::MaxAbs] {
+                let transform = Transform::fit(scale, false, &data, None, &[0, 1]).unwrap();
+                let with = |memory: u64| transform.apply(&data, &Ctx { memory, ..Ctx::default() }).unwrap();
+                let (copied, read) = (with(1000), with(1));
+                assert!(matches!(read.instances(), Instances::Stored(_)));
+                assert!(!matches!(copied.instances(), Instances::Stored(_)));
+                for b in 0..3 {
+                    assert_eq!(
+                        read.bag(b).to_dense().unwrap(),
+                        copied.bag(b).to_dense().unwrap(),
+                        "{scale:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_weight_is_so_many_copies_of_a_bag() {
+        let rows = [[0.5, f64::NAN, -2.0], [10.0, 7.0, 4.0], [21.0, 0.0, 0.0]];
+        let once = bags(&rows);
+        let copies = bags(&[rows[0], rows[1], rows[1], rows[1], rows[2], rows[2]]);
+        let weighted = |data: &Bags, train: &[usize], weights: &[f64]| {
+            let transform = Transform::fit(Scale::ZScore, true, data, None, train).unwrap();
+            transform.weighted(data, train, weights).unwrap()
+        };
+        let one = weighted(&once, &[0, 1, 2], &[1.0, 3.0, 2.0]);
+        let many = weighted(&copies, &[0, 1, 2, 3, 4, 5], &[1.0; 6]);
+        let plain = Transform::fit(Scale::ZScore, true, &copies, None, &[0, 1, 2, 3, 4, 5]).unwrap();
+        for j in 0..3 {
+            let ColumnTransform::Number { shift, divisor, .. } = one.columns[j] else { panic!("a number") };
+            for other in [&many, &plain] {
+                let ColumnTransform::Number { shift: s, divisor: d, .. } = other.columns[j] else {
+                    panic!("a number")
+                };
+                assert!(
+                    (shift - s).abs() < 1e-14 && (divisor - d).abs() < 1e-14,
+                    "{j}: {shift} {s} {divisor} {d}"
+                );
+            }
+        }
     }
 
     #[test]

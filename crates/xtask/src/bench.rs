@@ -41,6 +41,11 @@ const ALL: &[Bench] = &[
         crate::bench_linear::run,
     ),
     (
+        "memory",
+        "simple-mi, isk and mi-kernel beside 2 GB of bags, in Python and on the command line: peak memory",
+        || crate::bench_python::memory(&[]),
+    ),
+    (
         "migraph",
         "MIGraph's Grams: edges, terms, seconds, and what the direct sum would take",
         crate::bench_migraph::run,
@@ -63,6 +68,11 @@ const ALL: &[Bench] = &[
         "the Python package beside scikit-learn, sawmil and Weka: ten folds, one setting and tuned",
         crate::bench_python::measure,
     ),
+    (
+        "scale",
+        "data in pieces, feature maps and training on them: CPU and memory at the sizes of docs/scale.md",
+        || crate::bench_scale::run(&[]),
+    ),
     ("svm", "the solvers beside scikit-learn on the same Grams", crate::bench_svm::run),
     ("transport", "earth mover's distances of bags beside POT", crate::bench_transport::run),
 ];
@@ -74,6 +84,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     match args {
         [name, rest @ ..] if name == "estimates" => crate::bench_estimates::run(rest),
         [name, rest @ ..] if name == "conformal" => crate::bench_conformal::run(rest),
+        [name, rest @ ..] if name == "memory" => crate::bench_python::memory(rest),
+        [name, rest @ ..] if name == "scale" => crate::bench_scale::run(rest),
         [name] => match ALL.iter().find(|b| b.0 == name) {
             Some((_, _, function)) => function(),
             None => bail!("'{name}' is not one of\n{list}"),

@@ -1,9 +1,10 @@
 //! `cargo xtask bench python`: the Python package beside what people use today, on the same folds, in one run. The peer
 //! is `peers/python.py`; sawmil comes from the package index if it can be had, Weka's MISMO where Debian put it.
+//! `cargo xtask bench memory`: what simple-mi, isk and mi-kernel take beside large data, in Python and on the command line.
 
 use anyhow::Result;
 
-use crate::run::{program, root, run, say};
+use crate::run::{program, release_binary, root, run, say};
 use crate::{venv, weka, wheel};
 
 /// The sets of the promise. `BAGWISE_BENCH_SETS` names others, for a quick look.
@@ -24,5 +25,15 @@ pub(crate) fn measure() -> Result<()> {
         peer.arg(jar);
     }
     peer.current_dir(root());
+    run(peer)
+}
+
+/// Peak memory beside data of some gigabytes. Words: the gigabytes, those of the memory budget, then methods and forms.
+pub(crate) fn memory(words: &[String]) -> Result<()> {
+    let python = venv::python(wheel::PACKAGES)?;
+    let file = wheel::build(&python, true)?;
+    wheel::install(&python, &file)?;
+    let mut peer = program(&python, &["crates/xtask/peers/memory.py"]);
+    peer.arg(release_binary()?).args(words);
     run(peer)
 }

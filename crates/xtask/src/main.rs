@@ -14,6 +14,7 @@ mod bench_mirsvm;
 mod bench_net;
 mod bench_pairs;
 mod bench_python;
+mod bench_scale;
 mod bench_svm;
 mod bench_transport;
 mod browser;

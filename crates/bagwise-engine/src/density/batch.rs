@@ -174,42 +174,51 @@ impl<'a> Batch<'a> {
         for b in 0..targets.len() {
             let likelihood = &scratch.likelihood[b * nr..(b + 1) * nr];
             let nearest = &scratch.nearest[b * nr..(b + 1) * nr];
+            let weight = self.evidence.weights[piece.bags.start + b];
+            if weight != 1.0 {
+                slopes[bounds[b] * nr..bounds[b + 1] * nr].iter_mut().for_each(|slope| *slope *= weight);
+            }
             for (lane, value) in values.iter_mut().enumerate() {
                 if -nearest[lane] >= NEAR && likelihood[lane] >= SMALL {
-                    value.times(likelihood[lane]);
+                    match weight == 1.0 {
+                        true => value.times(likelihood[lane]),
+                        false => value.log += weight * likelihood[lane].ln(),
+                    }
                 } else {
-                    let rows = bounds[b]..bounds[b + 1];
                     let direct = direct[lane].get_or_insert_with(|| Direct::new(self.evidence.width()));
-                    value.log += self.plainly(piece, rows, targets[b], &concepts[lane], slopes, lane, direct);
+                    value.log += self.plainly(piece, b, &concepts[lane], slopes, lane, direct);
                 }
             }
         }
     }
 
-    /// One bag and concept from differences: instances that are near add to the gradient here, the others leave their
-    /// slopes.
+    /// One bag of a piece and a concept from differences: instances that are near add to the gradient here, the others leave
+    /// their slopes.
     fn plainly(
         &self,
         piece: &BagBlock,
-        rows: Range<usize>,
-        target: BagTarget,
+        bag: usize,
         concept: &Concept,
         slopes: &mut [f64],
         lane: usize,
         direct: &mut Direct,
     ) -> f64 {
-        let instance = |r: usize| self.evidence.rows.row(piece.rows.start + r);
+        let bag = piece.bags.start + bag;
+        let (target, weight) = (self.evidence.targets[bag], self.evidence.weights[bag]);
+        let start = piece.rows.start;
+        let rows = self.evidence.offsets[bag] - start..self.evidence.offsets[bag + 1] - start;
+        let instance = |r: usize| self.evidence.rows.row(start + r);
         let distances: Vec<f64> = rows.clone().map(|r| concept.distance(instance(r))).collect();
         let mut own = vec![0.0; distances.len()];
         let value = likelihood::of_bag(target, &distances, &mut own);
         for ((r, slope), distance) in rows.zip(own).zip(distances) {
-            let near = distance < NEAR;
+            let (near, slope) = (distance < NEAR, weight * slope);
             if near {
                 concept.add_gradient(instance(r), slope, &mut direct.by_point, &mut direct.by_weight);
             }
             slopes[r * self.loops.nr + lane] = if near { 0.0 } else { slope };
         }
-        value
+        weight * value
     }
 
     fn gradient(&self, concept: &Concept, sums: &[f64], lane: usize, direct: Option<&Direct>) -> Vec<f64> {

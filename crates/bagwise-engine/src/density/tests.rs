@@ -70,6 +70,35 @@ fn the_batch_agrees_with_the_plain_form_on_every_instruction_set() {
 }
 
 #[test]
+fn a_weight_is_so_many_copies_of_a_bag() {
+    for values in [false, true] {
+        let one = evidence(6, 9, 4, values);
+        let times = [1, 3, 2, 1, 1, 4, 2, 1, 2];
+        let which: Vec<usize> = (0..9).flat_map(|b| std::iter::repeat_n(b, times[b])).collect();
+        let bags = Bags::new(Instances::F64(one.instances().clone()), one.offsets().to_vec()).unwrap();
+        let targets = which.iter().map(|&b| one.targets()[b]).collect();
+        let copies = Evidence::new(&bags, &which, targets, &Ctx::default()).unwrap();
+        let weighted = one.with_weights(&times.map(|n| n as f64));
+        let concepts = concepts(&weighted, 40);
+        let of = |evidence: &Evidence| {
+            Batch::new(evidence, true, &Ctx::default())
+                .unwrap()
+                .densities(&concepts, &Ctx::default())
+                .unwrap()
+        };
+        for ((concept, (a, by_a)), (b, by_b)) in concepts.iter().zip(of(&weighted)).zip(of(&copies)) {
+            assert!((a - b).abs() < 1e-12 * b.abs().max(1.0), "{a} {b}");
+            let size = by_b.iter().fold(0.0, |m: f64, s| m.max(s.abs()));
+            by_a.iter()
+                .zip(&by_b)
+                .for_each(|(a, b)| assert!((a - b).abs() <= 1e-9 * size, "{a} {b} of {size}"));
+            let (plain, ..) = weighted.density(concept);
+            assert!((plain - a).abs() < 1e-12 * a.abs().max(1.0), "{plain} {a}");
+        }
+    }
+}
+
+#[test]
 fn neighbours_in_a_batch_change_no_bit() {
     let evidence = evidence(2, 15, 9, false);
     let concepts = concepts(&evidence, 40);

@@ -310,12 +310,15 @@ impl PreparedConcepts {
             PositiveSide::Values(_) => y.iter().map(|&y| BagTarget::Value(y)).collect(),
             _ => class_targets(&y),
         };
-        let evidence = Evidence::new(&self.bags, training.bags, targets, ctx)?;
+        let evidence = Evidence::new(&self.bags, training.bags, targets, ctx)?.with_weights(training.weights);
         let found = self.producer.search(&evidence, options, ctx)?;
         let best = match side {
             PositiveSide::Values(_) => {
                 let concepts: Vec<_> = found.iter().map(|f| f.concept.clone()).collect();
-                let errors = belief::squared_errors(&belief::nearest_of_bags(&evidence, &concepts, ctx)?, &y);
+                let near = belief::nearest_of_bags(&evidence, &concepts, ctx)?;
+                let of_bag = |b: usize, c: usize| training.weights[b] * (y[b] - near.get(b, c)).powi(2);
+                let errors: Vec<f64> =
+                    (0..found.len()).map(|c| (0..y.len()).map(|b| of_bag(b, c)).sum()).collect();
                 first_most(&found, |i| -errors[i])
             }
             _ => first_most(&found, |i| found[i].log_density),

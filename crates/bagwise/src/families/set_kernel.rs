@@ -358,10 +358,12 @@ impl<S: SetKernel> Grams for SetGrams<S> {
                 .collect()
         };
         let (gram, factors) = (&self.grams[representation], &self.factors[representation]);
+        // A model keeps no reference to files or arrays that may change.
+        let bags = Arc::new(self.bags.select(train)).in_memory(ctx)?;
         Ok(Box::new(KeptBags {
             kernel: self.kernel.clone(),
             point: self.points[representation].clone(),
-            bags: self.bags.select(train),
+            bags: Arc::unwrap_or_clone(bags),
             weights: self.weights.terms[representation].iter().map(gather).collect(),
             factors: train.iter().map(|&b| factors[b]).collect(),
             own: train.iter().map(|&b| gram.get(b, b)).collect(),

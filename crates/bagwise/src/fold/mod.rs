@@ -309,7 +309,11 @@ impl<'a> TrainingTask<'a> {
     fn frame_of(&self, own: Bags, train: &[usize], points: &[Point], ctx: &Ctx) -> Result<PreparedFold> {
         let target = self.target.select(train);
         let all: Vec<usize> = (0..train.len()).collect();
-        let transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all)?;
+        let mut transform = Transform::fit(self.setup.scale, self.setup.impute, &own, Some(&target), &all)?;
+        let weights: Vec<f64> = train.iter().map(|&b| self.weights[b]).collect();
+        if weights.iter().any(|w| *w != 1.0) {
+            transform = transform.weighted(&own, &all, &weights)?;
+        }
         let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));

@@ -5,7 +5,7 @@
 //! pair of instances for rank 1. A training bag votes once as a reference and once as a citer, and the output is the
 //! weighted mean of the votes `y`. Equal distances all count: as many references as tie with the last, and a bag cites
 //! if fewer than `citers` other training bags are strictly nearer to it. Distances within 1e-12 of each other are equal,
-//! so that rounding does not decide.
+//! so that rounding does not decide. A bag of weight n votes, and counts among the nearest, like n copies of it.
 //!
 //! Nothing is trained. One pass over the pairs of instances, n^2 d / 2 multiply-adds, serves the whole grid; bags^2
 //! numbers of memory. A model keeps the training bags.
@@ -39,8 +39,8 @@ static INFO: Info = Info {
     title: "nearest training bags vote, and so do bags that would have the new bag as a near neighbour",
     about: "The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest \
             training bags vote, and so do the training bags that would count the new bag among their own nearest. \
-            The output is the mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be \
-            traced to a pair of instances.",
+            The output is the mean of the votes; a bag of weight n counts like n copies of it. Nothing is trained, and each vote \
+            can be traced to a pair of instances.",
     reference: "Wang, Zucker: Solving the multiple-instance problem: a lazy learning approach, ICML 2000",
     family: "nearest bags",
     complexity: 12,
@@ -85,6 +85,33 @@ const EQUAL: f64 = 1e-12;
 /// Whether a distance is strictly below another.
 fn nearer(a: f64, b: f64) -> bool {
     b - a > EQUAL * b
+}
+
+/// Bags by distance.
+struct Nearest {
+    /// Distances, from the nearest on, and the weight of all bags up to there.
+    within: Vec<(f64, f64)>,
+}
+
+impl Nearest {
+    /// From distances and weights in any order.
+    fn new(bags: impl Iterator<Item = (f64, f64)>) -> Nearest {
+        let mut within: Vec<(f64, f64)> = bags.collect();
+        within.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut total = 0.0;
+        for (_, weight) in &mut within {
+            total += *weight;
+            *weight = total;
+        }
+        Nearest { within }
+    }
+
+    /// The smallest distance within which bags of this weight lie; that of no bag if all together weigh less.
+    fn reach(&self, weight: f64) -> f64 {
+        // Weights that are no whole numbers are rounded when they are added.
+        let at = self.within.partition_point(|&(_, total)| total < weight * (1.0 - EQUAL));
+        self.within.get(at).map_or(f64::MAX, |&(distance, _)| distance)
+    }
 }
 
 /// The rank that a point asks for.
@@ -180,8 +207,8 @@ struct Votes {
 impl Votes {
     /// How often each voter votes for a bag whose distances to all bags are given.
     fn counts(&self, distances: &[f64]) -> Vec<u8> {
-        let mut sorted: Vec<f64> = self.voters.iter().map(|v| distances[v.bag]).collect();
-        let last = HausdorffRank::Nth(self.references).of(&mut sorted);
+        let nearest = Nearest::new(self.voters.iter().map(|v| (distances[v.bag], v.weight)));
+        let last = nearest.reach(self.references as f64);
         let count = |v: &Voter| {
             let d = distances[v.bag];
             u8::from(!nearer(last, d)) + u8::from(!nearer(v.reach, d))
@@ -204,37 +231,32 @@ impl Votes {
 impl Prepared for BagDistances {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
         let distances = &self.distances[self.representation[points[0]]];
-        let most = points.iter().map(|&p| self.points[p].1).max().unwrap_or(0);
-        // The nearest others of each bag, as far as some point asks.
-        let mut nearest: Vec<Vec<f64>> = Vec::with_capacity(training.bags.len());
-        for &b in training.bags {
+        // How far the citations of each bag reach, for every point.
+        let mut reach: Vec<Vec<f64>> = Vec::with_capacity(training.bags.len());
+        for (&b, &own) in training.bags.iter().zip(training.weights) {
             ctx.check()?;
-            let others = training.bags.iter().filter(|&&other| other != b);
-            let mut own: Vec<f64> = others.map(|&other| distances.get(b, other)).collect();
-            if most < own.len() {
-                own.select_nth_unstable_by(most, f64::total_cmp);
-                own.truncate(most);
-            }
-            own.sort_by(f64::total_cmp);
-            nearest.push(own);
-        }
-        let fit = |&point: &usize| {
-            let (references, citers) = self.points[point];
-            let reach = |i: usize| match citers.checked_sub(1) {
-                None => -1.0,
-                // With fewer others than that, every bag is among its nearest.
-                Some(at) => nearest[i].get(at).copied().unwrap_or(f64::MAX),
+            // Among the others are further copies of the bag, if it has their weight.
+            let weight = |other: usize, weight: f64| if other == b { (own - 1.0).max(0.0) } else { weight };
+            let each = training.bags.iter().zip(training.weights);
+            let others = Nearest::new(each.map(|(&o, &w)| (distances.get(b, o), weight(o, w))));
+            let of = |&point: &usize| match self.points[point].1 {
+                0 => -1.0,
+                citers => others.reach(citers as f64),
             };
+            reach.push(points.iter().map(of).collect());
+        }
+        let fit = |(at, &point): (usize, &usize)| {
+            let references = self.points[point].0;
             let voter = |i: usize| Voter {
                 bag: training.bags[i],
                 y: training.y[i],
                 weight: training.weights[i],
-                reach: reach(i),
+                reach: reach[i][at],
             };
             let votes = Votes { references, voters: (0..training.bags.len()).map(voter).collect() };
             SolvedFit { point, outcome: None, rounds: None, solution: Box::new(votes) }
         };
-        Ok(points.iter().map(fit).collect())
+        Ok(points.iter().enumerate().map(fit).collect())
     }
 
     fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {

@@ -1,6 +1,6 @@
 //! RBF-MIP: groups of near training bags as the centres of a radial basis function network.
 //!
-//! The distance of two bags is that of their nearest pair of instances (or of a higher rank, as in `citation-knn`). Training bags start as groups of their own, and the
+//! The distance of two bags is that of their nearest pair of instances (or of a higher rank, as in `citation-knn`). Training bags start as groups of their own (copies of a bag as one), and the
 //! two nearest groups (the least distance between their members; of equals those that come first) are joined until the
 //! asked share of groups is left. With `h_g` the distance of a bag to the nearest member of group g, its features are
 //! `exp(-h_g^2 / (2 s^2))`, where s is `mu` times the mean distance between groups, and the output is linear in them, with a
@@ -11,7 +11,7 @@
 //! joined and what the width is; both are our reading. It exists to repeat published tables: citation-knn has smaller
 //! errors on the same data.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::families::least_squares::solve_least_squares;
@@ -22,7 +22,7 @@ use crate::method::{
 use crate::methods::citation_knn::{RANK, rank};
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::state::refuse;
-use bagwise_core::{Bags, Ctx, Error, Mat, Result};
+use bagwise_core::{Bags, Ctx, Error, Mat, Result, duplicates};
 use bagwise_engine::bag_distances::{HausdorffRank, hausdorff, hausdorff_to};
 
 /// The method, for the registry.
@@ -47,9 +47,14 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::new("groups", Kind::Share, "0.5", "Number of groups as a share of the training bags.")
-        .grid("0.1,0.2,0.4,0.8")
-        .solver(),
+    ParamSpec::new(
+        "groups",
+        Kind::Share,
+        "0.5",
+        "Number of groups as a share of the different training bags.",
+    )
+    .grid("0.1,0.2,0.4,0.8")
+    .solver(),
     ParamSpec::new(
         "mu",
         Kind::Number { above: 0.0 },
@@ -106,7 +111,9 @@ impl Method for RbfMip {
         let points = points.iter().map(NetworkParams::read).collect::<Result<_>>()?;
         let bags = bags.in_memory(ctx)?;
         let distances = hausdorff(&bags, &ranks, ctx)?;
-        Ok(Box::new(NetworkPrepared { bags, points, ranks, distances, representation }))
+        let mut first: Vec<usize> = (0..bags.len()).collect();
+        duplicates(&bags, None)?.copies.into_iter().for_each(|(copy, of)| first[copy] = of);
+        Ok(Box::new(NetworkPrepared { bags, first, points, ranks, distances, representation }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
@@ -128,6 +135,8 @@ impl Method for RbfMip {
 
 struct NetworkPrepared {
     bags: Arc<Bags>,
+    /// For each bag the first that is equal to it: copies must not be groups of their own, or weights and copies would differ.
+    first: Vec<usize>,
     points: Vec<NetworkParams>,
     ranks: Vec<HausdorffRank>,
     distances: Vec<Mat>,
@@ -188,11 +197,18 @@ impl GroupNetwork {
 }
 
 impl NetworkPrepared {
+    /// For each of some bags the place of the first that is equal to it.
+    fn first_places(&self, bags: &[usize]) -> Vec<usize> {
+        let mut places = BTreeMap::new();
+        bags.iter().enumerate().map(|(at, &b)| *places.entry(self.first[b]).or_insert(at)).collect()
+    }
+
     /// The groups of the training bags after the nearest two were joined again and again, for each of some numbers of
-    /// groups, and the distances between them.
+    /// groups, and the distances between them. At the start, each bag is in the group of its place in `start`.
     fn joined(
         distances: &Mat,
         bags: &[usize],
+        start: &[usize],
         wanted: &[usize],
         ctx: &Ctx,
     ) -> Result<Vec<(Vec<usize>, Mat)>> {
@@ -201,8 +217,8 @@ impl NetworkPrepared {
         for i in 0..n {
             (0..n).for_each(|j| between.set(i, j, distances.get(bags[i], bags[j])));
         }
-        let mut of_bag: Vec<usize> = (0..n).collect();
-        let mut alive: Vec<usize> = (0..n).collect();
+        let mut of_bag = start.to_vec();
+        let mut alive: Vec<usize> = (0..n).filter(|&i| start[i] == i).collect();
         let mut found: Vec<Option<(Vec<usize>, Mat)>> = vec![None; wanted.len()];
         loop {
             ctx.check()?;
@@ -267,13 +283,14 @@ impl NetworkPrepared {
 
 impl Prepared for NetworkPrepared {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
-        let n = training.bags.len();
+        let start = self.first_places(training.bags);
+        let n = start.iter().enumerate().filter(|(at, of)| at == *of).count();
         let count = |p: usize| ((self.points[p].share * n as f64).round() as usize).clamp(1, n);
         let mut wanted: Vec<usize> = points.iter().map(|&p| count(p)).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let distances = &self.distances[self.representation[points[0]]];
-        let joined = Self::joined(distances, training.bags, &wanted, ctx)?;
+        let joined = Self::joined(distances, training.bags, &start, &wanted, ctx)?;
         let fit = |&point: &usize| {
             let at = wanted.binary_search(&count(point)).expect("it was asked for");
             let network = Self::network(distances, &joined[at], self.points[point].mu, training, ctx)?;
