@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::BASELINE;
 use bagwise::judge::{Difference, MethodSummary, Metric, Standing, Truth};
 
 use crate::markup::{Markup, count, duration, fixed, place};

@@ -195,16 +195,14 @@ fn data(view: &View<'_>, all: &mut Vec<Warning>) {
 
 /// If the data were not inspected, the class counts of the roster still show an imbalance.
 fn imbalance(view: &View<'_>, all: &mut Vec<Warning>) {
-    let names = view.classes();
-    let mut counts = vec![0usize; names.len()];
+    let mut counts = vec![0usize; view.classes().len()];
     for bag in 0..view.roster().bags.len() {
         if let Some(class) = view.class(bag) {
             counts[class as usize] += 1;
         }
     }
-    let (bags, most) = (view.roster().bags.len(), counts.iter().copied().max().unwrap_or(0));
-    if names.len() == 2 && 10 * most >= 9 * bags {
-        let message = format!("{:.0}% of the bags are of one class.", 100.0 * most as f64 / bags as f64);
+    if let Some(share) = bagwise::inspect::imbalanced_share(&counts) {
+        let message = format!("{:.0}% of the bags are of one class.", 100.0 * share);
         all.push(warning(false, message, "Use balanced accuracy or AUC instead of accuracy."));
     }
 }

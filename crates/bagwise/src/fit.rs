@@ -11,7 +11,7 @@ use crate::fold::{ResolvedConfig, TrainOptions, TrainingTask, approximations, tr
 use crate::model::{CalibrationBag, Conformal, Model, Prediction, class_score};
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 
-/// What is to be learned, and how; [`Fit::run`] does it.
+/// What is to be learned, and how; [`Fit::run`] does it, and [`Fit::resolve`] tells what it will do.
 pub struct Fit<'a> {
     data: &'a Dataset,
     method: MethodConfig,
@@ -46,7 +46,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The method; without one, `auto`: the simplest of a portfolio that ends within a minute on a machine of nominal speed
-    /// ([`Fit::plan`]) within one standard error of the best, or several together if that is better by more than an error.
+    /// ([`ResolvedFit::plan`]) within one standard error of the best, or several together if that is better by more than an error.
     pub fn method(mut self, method: impl Into<MethodConfig>) -> Fit<'a> {
         self.method = method.into();
         self
@@ -126,16 +126,6 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// The candidates, and the time they will take.
-    pub fn plan(&self) -> Result<TimePlan> {
-        Ok(self.setups()?.1)
-    }
-
-    /// What will be only approximate: sentences, mostly none.
-    pub fn approximations(&self) -> Result<Vec<String>> {
-        Ok(approximations(&self.setups()?.0, self.data))
-    }
-
     /// What is chosen from, with its plan.
     fn setups(&self) -> Result<(Vec<ResolvedConfig>, TimePlan)> {
         let on_maps;
@@ -151,31 +141,41 @@ impl<'a> Fit<'a> {
             return plan::auto(method, self.data, true, self.inner);
         }
         let setups = method.resolve(self.data, true)?;
-        let inner = if self.chosen(&setups) && !self.probabilities { 0 } else { self.inner };
+        let inner = if self.needs_inner(&setups) { self.inner } else { 0 };
         let entry = PlanEntry { name: method.shown()?, config: method.clone(), needed: true, first: true };
         let cost = |setups: &[ResolvedConfig]| plan::fit_cost(setups, self.data, inner);
-        let resolve = |config: &MethodConfig| config.resolve(self.data, true);
-        let plan = plan::make(&[entry], TimeLimit::None, &resolve, &cost)?;
+        // Without a limit the plan takes the method as it is.
+        let plan = plan::make(&[entry], TimeLimit::None, &|_| Ok(setups.clone()), &cost)?;
         Ok((setups, plan))
     }
 
-    /// Whether nothing is left to choose.
-    fn chosen(&self, setups: &[ResolvedConfig]) -> bool {
-        setups.len() == 1 && setups[0].grid.points.len() == 1 && self.threshold.is_none()
+    /// Whether inner folds have something to tell: parameters, a threshold, or probabilities.
+    fn needs_inner(&self, setups: &[ResolvedConfig]) -> bool {
+        has_choice(setups) || self.threshold.is_some() || self.probabilities
     }
 
-    /// Chooses, trains and calibrates.
-    pub fn run(self) -> Result<Model> {
-        let target = self.data.require_target()?;
+    /// Finds out what there is to choose from and how long that takes.
+    pub fn resolve(self) -> Result<ResolvedFit<'a>> {
+        self.data.require_target()?;
         if self.maps.is_some() && self.conformal.is_some() {
             return Err(Error::Invalid(
                 "models of folds cannot be kept with maps: they would have to answer instances".into(),
             ));
         }
-        let (setups, _) = self.setups()?;
+        let (setups, plan) = self.setups()?;
+        Ok(ResolvedFit { fit: self, setups, plan })
+    }
+
+    /// Chooses, trains and calibrates.
+    pub fn run(self) -> Result<Model> {
+        self.resolve()?.run()
+    }
+
+    fn train(&self, setups: &[ResolvedConfig]) -> Result<Model> {
+        let target = self.data.require_target()?;
         check_best(self.best, setups.len())?;
         let mut learners = Vec::with_capacity(setups.len());
-        for setup in &setups {
+        for setup in setups {
             let learner = TrainingTask::new(self.data, setup, self.positive.as_deref())?;
             let learner = match &self.weights {
                 Some(weights) => learner.with_bag_weights(weights.clone())?,
@@ -196,10 +196,7 @@ impl<'a> Fit<'a> {
         let pool = Pool { target, groups: self.data.groups.as_ref(), given: None };
         // Sets of classes are made of probabilities.
         let needs_probabilities = self.conformal.is_some() && matches!(target, Target::Classes { .. });
-        let splits = match self.chosen(&setups) && !self.probabilities && !needs_probabilities {
-            true => None,
-            false => Some(Splits::KFold(self.inner)),
-        };
+        let splits = (self.needs_inner(setups) || needs_probabilities).then_some(Splits::KFold(self.inner));
         if let Some(splits) = splits {
             // Found out here, because a message about folds would not say which they are.
             splits.inner(pool, &all, self.ctx.seed, 0, 0).map_err(|e| match e {
@@ -287,6 +284,40 @@ impl<'a> Fit<'a> {
         let calibration = calibration.into_iter().flatten().collect();
         Ok(model.with_conformal(Conformal::new(kept, self.data.groups.is_some(), calibration)))
     }
+}
+
+/// A fit whose candidates are known: [`ResolvedFit::run`] trains them.
+pub struct ResolvedFit<'a> {
+    fit: Fit<'a>,
+    setups: Vec<ResolvedConfig>,
+    plan: TimePlan,
+}
+
+impl ResolvedFit<'_> {
+    /// The candidates, and the time they will take.
+    pub fn plan(&self) -> &TimePlan {
+        &self.plan
+    }
+
+    /// What will be only approximate: sentences, mostly none.
+    pub fn approximations(&self) -> Vec<String> {
+        approximations(&self.setups, self.fit.data)
+    }
+
+    /// Whether a method or parameters are chosen, so that the value over the inner folds is optimistic.
+    pub fn has_choice(&self) -> bool {
+        has_choice(&self.setups)
+    }
+
+    /// Chooses, trains and calibrates.
+    pub fn run(self) -> Result<Model> {
+        self.fit.train(&self.setups)
+    }
+}
+
+/// Whether there is more than one candidate.
+fn has_choice(setups: &[ResolvedConfig]) -> bool {
+    setups.iter().map(|setup| setup.grid.points.len()).sum::<usize>() > 1
 }
 
 impl MethodConfig {

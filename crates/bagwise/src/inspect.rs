@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 pub use bagwise_core::{Duplicates, repeats_of_earlier};
 pub use columns::{ColumnSummary, LooksLike, Reveals};
-pub use findings::{Finding, Severity};
+pub use findings::{Finding, Severity, imbalanced_share};
 pub use scaling::Scaling;
 
 use bagwise_core::{Dataset, Groups, Instances, Message, Result, Target};

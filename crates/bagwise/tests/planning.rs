@@ -136,7 +136,8 @@ fn ctrl_c_is_told_from_a_deadline() {
 fn a_plan_follows_from_the_size_of_the_data_alone() {
     // 30,000 instances of 384 columns, which are never all made.
     let large = "synthetic:embeddings?bags=120&instances=250&features=384";
-    let plan = |seed: u64| fit(&read(format!("{large}&seed={seed}")).unwrap()).plan().unwrap();
+    let plan =
+        |seed: u64| fit(&read(format!("{large}&seed={seed}")).unwrap()).resolve().unwrap().plan().clone();
     let first = plan(0);
     assert_eq!(first, plan(1));
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -153,7 +154,7 @@ fn a_plan_follows_from_the_size_of_the_data_alone() {
     assert!(first.core_seconds() <= NOMINAL_TIME * NOMINAL_CORES);
     assert!(!first.measured && first.left_out.iter().all(|l| !names.contains(&l.method.as_str())));
     // Small data leave out no search, nor any point.
-    let small = fit(&read("musk1").unwrap()).plan().unwrap();
+    let small = fit(&read("musk1").unwrap()).resolve().unwrap().plan().clone();
     let names: Vec<&str> = small.methods.iter().map(|m| m.method.as_str()).collect();
     assert!(names.contains(&"isk") && names.contains(&"migraph"), "{names:?}");
     assert_eq!(small.thinned().count(), 0, "{small:?}");

@@ -101,8 +101,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         .best(args.choosing.best)
         .positive(args.choosing.positive.clone())
         .conformal(args.conformal.map(|folds| folds as usize))
-        .ctx(&ctx);
-    let plan = fit.plan()?;
+        .ctx(&ctx)
+        .resolve()?;
+    let plan = fit.plan();
     let methods = match &plan.methods[..] {
         [one] => one.method.clone(),
         all => format!("{} methods", all.len()),
@@ -112,21 +113,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         // A fold is trained on almost all bags.
         let seconds = plan.seconds() * f64::from(1 + args.conformal.unwrap_or(0));
         session.say(&format!("{}: {methods}; about {}", data.name, human_seconds(seconds)));
-        say_plan(&plan, "--method", session);
-        fit.approximations()?.iter().for_each(|what| session.say(what));
+        say_plan(plan, "--method", session);
+        fit.approximations().iter().for_each(|what| session.say(what));
     }
+    let chosen = fit.has_choice();
     let mut model = fit.run()?;
     if let Some(name) = &args.data {
         model.header.reading = Some(options.remembered(name));
     }
     model.save(&args.output)?;
     let header = &model.header;
-    session.print_beside(&Fitted {
-        model: &model,
-        inner: args.inner,
-        chosen: plan.methods.len() > 1 || plan.methods[0].points > 1,
-        output: &args.output,
-    })?;
+    session.print_beside(&Fitted { model: &model, inner: args.inner, chosen, output: &args.output })?;
     if !header.training.threshold_met {
         session.warn("no threshold satisfies the rule on the training bags; using the closest one");
     }

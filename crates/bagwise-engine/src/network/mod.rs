@@ -255,13 +255,7 @@ fn outputs_in<T: NetworkFloat>(
     ctx: &Ctx,
 ) -> Result<Vec<f64>> {
     let pass = NetworkPass::<T>::new(shape, parameters, bags);
-    let blocks = blocks(bags, list);
-    let one = |block: &Range<usize>| {
-        ctx.check()?;
-        Ok(pass.forward(&list[block.clone()])?.outputs)
-    };
-    let found: Vec<Vec<f64>> = blocks.par_iter().map(one).collect::<Result<_>>()?;
-    Ok(found.concat())
+    in_blocks(bags, list, ctx, |block| Ok(pass.forward(block)?.outputs))
 }
 
 /// What the instances of each of some bags add to the output. Nothing can be said of [`Pooling::LogSumExp`].
@@ -276,12 +270,21 @@ pub fn shares(
     ctx: &Ctx,
 ) -> Result<Vec<InstanceShares>> {
     let pass = NetworkPass::<f64>::new(shape, parameters, bags);
-    let blocks = blocks(bags, list);
-    let one = |block: &Range<usize>| {
+    in_blocks(bags, list, ctx, |block| pass.shares(block))
+}
+
+/// What `one` says of each of some bags, taken in blocks on all threads.
+fn in_blocks<T: Clone + Send>(
+    bags: &Bags,
+    list: &[usize],
+    ctx: &Ctx,
+    one: impl Fn(&[usize]) -> Result<Vec<T>> + Sync,
+) -> Result<Vec<T>> {
+    let of = |block: Range<usize>| {
         ctx.check()?;
-        pass.shares(&list[block.clone()])
+        one(&list[block])
     };
-    let found: Vec<Vec<InstanceShares>> = blocks.par_iter().map(one).collect::<Result<_>>()?;
+    let found: Vec<Vec<T>> = blocks(bags, list).into_par_iter().map(of).collect::<Result<_>>()?;
     Ok(found.concat())
 }
 

@@ -212,6 +212,20 @@ pub(crate) struct CodebookMap {
     pub(crate) learned: Option<Arc<Codebook>>,
 }
 
+impl CodebookMap {
+    /// On principal axes, with the parameters [`CENTRES`], [`ENERGY`], [`NORM`] and [`ITERATIONS`].
+    pub(crate) fn on_axes(point: &Point, summary: Summary) -> Result<CodebookMap> {
+        let params = CodebookParams {
+            centres: point.number(CENTRES.name)? as usize,
+            energy: Some(point.fraction(ENERGY.name)?),
+            mixture: summary == Summary::Gradients,
+            iterations: point.number(ITERATIONS.name)? as usize,
+        };
+        let norm = point.choice(NORM.name, &[("power", VectorNorm::Roots), ("none", VectorNorm::None)])?;
+        Ok(CodebookMap { params, summary, norm, learned: None })
+    }
+}
+
 impl VectorNorm {
     /// The vector of a bag of this many instances.
     fn apply(self, summary: Summary, mut sums: Vec<f64>, size: usize) -> Vec<f64> {

@@ -14,6 +14,7 @@ pub(crate) mod logistic;
 pub(crate) mod map_svm;
 pub(crate) mod map_view;
 pub(crate) mod marginal;
+pub(crate) mod nearest_bags;
 pub(crate) mod set_kernel;
 pub(crate) mod stumps;
 pub(crate) mod svm;

@@ -147,13 +147,15 @@ fn labels(found: &Inspection, labelled: bool, add: Add<'_>) {
     }
 }
 
-/// Of two classes with this many bags, if one of them has nine in ten or more.
-pub(super) fn imbalance(counts: &[usize]) -> Option<Finding> {
+/// The share of the larger of two classes with this many bags, if it has nine in ten or more.
+pub fn imbalanced_share(counts: &[usize]) -> Option<f64> {
     let (largest, bags) = (*counts.iter().max()?, counts.iter().sum::<usize>());
-    if counts.len() != 2 || largest * 10 < bags * 9 {
-        return None;
-    }
-    let share = largest as f64 / bags as f64;
+    (counts.len() == 2 && largest * 10 >= bags * 9).then_some(largest as f64 / bags as f64)
+}
+
+/// What is said of such classes.
+pub(super) fn imbalance(counts: &[usize]) -> Option<Finding> {
+    let share = imbalanced_share(counts)?;
     Some(Finding {
         level: Severity::Note,
         kind: "imbalance",

@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::members::{self, CombinedModel, FittedMember, PreparedMember};
+use super::members::{self, CombinedModel, FittedMember, PreparedMembers};
 use crate::method::{
     Explains, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, SolvedFit, State, Training,
 };
@@ -116,22 +116,10 @@ impl Method for Bagging {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
-        let mut names: Vec<&str> = Vec::new();
-        let mut prepared = Vec::new();
-        let mut own = Vec::with_capacity(points.len());
-        for point in points {
-            let member = member(point)?;
-            let at = match names.iter().position(|name| *name == member.info().name) {
-                Some(at) => at,
-                None => {
-                    names.push(member.info().name);
-                    prepared.push(PreparedMember::new(member, &bags, scope, ctx)?);
-                    names.len() - 1
-                }
-            };
-            own.push((at, draws(point)?));
-        }
-        Ok(Box::new(BaggingPrepared { members: prepared, points: own, groups: scope.groups.cloned() }))
+        let mut members = PreparedMembers::default();
+        let own = |point| Ok((members.place(member(point)?, &bags, scope, ctx)?, draws(point)?));
+        let points = points.iter().map(own).collect::<Result<_>>()?;
+        Ok(Box::new(BaggingPrepared { members, points, groups: scope.groups.cloned() }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
@@ -141,7 +129,7 @@ impl Method for Bagging {
 }
 
 struct BaggingPrepared {
-    members: Vec<PreparedMember>,
+    members: PreparedMembers,
     /// Which member, and how many draws.
     points: Vec<(usize, usize)>,
     groups: Option<Groups>,
@@ -208,7 +196,7 @@ impl BaggingPrepared {
             let bags: Vec<usize> = drawn.iter().map(|&i| training.bags[i]).collect();
             let weights: Vec<f64> = drawn.iter().map(|&i| training.weights[i] * counts[i] as f64).collect();
             let own = Training { bags: &bags, y: &of(training.y), weights: &weights, ..*training };
-            let fit = self.members[member].fit(&own, ctx)?;
+            let fit = self.members.fit(member, &own, ctx)?;
             let out: Vec<usize> = left.iter().map(|&i| training.bags[i]).collect();
             for (i, score) in left.into_iter().zip(fit.scores(&out, ctx)?) {
                 sums[i] += score;
@@ -252,7 +240,7 @@ impl Prepared for BaggingPrepared {
     }
 
     fn fit_bytes(&self) -> u64 {
-        self.members.iter().map(PreparedMember::fit_bytes).max().unwrap_or(0)
+        self.members.fit_bytes()
     }
 
     fn model(&self, fits: &[&SolvedFit], _: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {

@@ -18,15 +18,16 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use crate::families::nearest_bags::{BagDistances, KeptBags, RANK, copies};
 use crate::method::{
     Capability, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
     State, Training, VotingBag,
 };
 use crate::multiclass::Scheme;
-use crate::params::{Kind, ParamSpec, Point, representations};
+use crate::params::{Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
-use bagwise_engine::bag_distances::{HausdorffRank, hausdorff, hausdorff_to, squared_between};
+use bagwise_engine::bag_distances::squared_between;
 
 /// The method, for the registry.
 pub(crate) static METHOD: CitationKnn = CitationKnn;
@@ -70,15 +71,6 @@ static PARAMS: &[ParamSpec] = &[
     RANK,
 ];
 
-/// Which distance of bags.
-pub(crate) const RANK: ParamSpec = ParamSpec::new(
-    "rank",
-    Kind::Whole { least: 1, most: 1000, words: &["max"] },
-    "1",
-    "Which instance decides the distance of two bags: 1 is the nearest pair, max the ordinary Hausdorff distance. Bags \
-     that share a background need a higher rank.",
-);
-
 /// Distances this close to each other, relatively, are equal.
 const EQUAL: f64 = 1e-12;
 
@@ -114,11 +106,6 @@ impl Nearest {
     }
 }
 
-/// The rank that a point asks for.
-pub(crate) fn rank(point: &Point) -> Result<HausdorffRank> {
-    Ok(point.whole("rank")?.map_or(HausdorffRank::Last, HausdorffRank::Nth))
-}
-
 impl Method for CitationKnn {
     fn info(&self) -> &'static Info {
         &INFO
@@ -129,9 +116,7 @@ impl Method for CitationKnn {
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {
-        // The instances, and the same packed.
-        let copies = 2 * 8 * (bags.instance_count() * bags.width()) as u64;
-        MemoryEstimate { fixed: copies, each: 8 * (bags.len() as u64).pow(2) }
+        MemoryEstimate { fixed: copies(bags), each: 8 * (bags.len() as u64).pow(2) }
     }
 
     fn prepare(
@@ -141,19 +126,16 @@ impl Method for CitationKnn {
         _: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
-        let bags = bags.in_memory(ctx)?;
-        let (distinct, representation) = representations(self.params(), points);
-        let ranks = distinct.into_iter().map(rank).collect::<Result<Vec<_>>>()?;
-        let distances = hausdorff(&bags, &ranks, ctx)?;
+        let distances = BagDistances::new(self.params(), bags, points, ctx)?;
         let count = |p: &Point, name: &str| Ok::<usize, bagwise_core::Error>(p.number(name)? as usize);
         let points = points.iter().map(|p| Ok((count(p, "references")?, count(p, "citers")?)));
         let points = points.collect::<Result<_>>()?;
-        Ok(Box::new(BagDistances { bags, points, ranks, distances, representation }))
+        Ok(Box::new(CitationPrepared { points, distances }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
-        let kept = state.nested("kept").bags()?;
-        let kept = kept.with_ids(state.nested("names").names()?).map_err(|e| refuse(e.to_string()))?;
+        let mut kept = KeptBags::load(point, state)?;
+        kept.bags = kept.bags.with_ids(state.nested("names").names()?).map_err(|e| refuse(e.to_string()))?;
         let references = state.counts("references")?;
         let ends = state.counts("ends")?;
         let at = state.counts("bags")?;
@@ -163,7 +145,9 @@ impl Method for CitationKnn {
         if ends.len() != references.len() || !ordered || ends.last() != Some(&at.len()) {
             return Err(refuse("its outputs and the bags that vote are inconsistent"));
         }
-        if at.iter().any(|&b| b >= kept.len()) || weights.iter().any(|w| *w <= 0.0) || references.contains(&0)
+        if at.iter().any(|&b| b >= kept.bags.len())
+            || weights.iter().any(|w| *w <= 0.0)
+            || references.contains(&0)
         {
             return Err(refuse("a vote is of no bag, or without weight"));
         }
@@ -174,17 +158,14 @@ impl Method for CitationKnn {
             outputs.push(Votes { references, voters: (from..to).map(voter).collect() });
             from = to;
         }
-        Ok(Box::new(CitationModel { kept, rank: rank(point)?, outputs }))
+        Ok(Box::new(CitationModel { kept, outputs }))
     }
 }
 
-struct BagDistances {
-    bags: Arc<Bags>,
+struct CitationPrepared {
     /// References and citers.
     points: Vec<(usize, usize)>,
-    ranks: Vec<HausdorffRank>,
-    distances: Vec<Mat>,
-    representation: Vec<usize>,
+    distances: BagDistances,
 }
 
 /// A training bag that may vote.
@@ -228,9 +209,9 @@ impl Votes {
     }
 }
 
-impl Prepared for BagDistances {
+impl Prepared for CitationPrepared {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
-        let distances = &self.distances[self.representation[points[0]]];
+        let distances = self.distances.at(points[0]);
         // How far the citations of each bag reach, for every point.
         let mut reach: Vec<Vec<f64>> = Vec::with_capacity(training.bags.len());
         for (&b, &own) in training.bags.iter().zip(training.weights) {
@@ -260,7 +241,7 @@ impl Prepared for BagDistances {
     }
 
     fn scores(&self, fit: &SolvedFit, bags: &[usize], ctx: &Ctx) -> Result<Vec<f64>> {
-        let distances = &self.distances[self.representation[fit.point]];
+        let distances = self.distances.at(fit.point);
         let score = |&b: &usize| {
             ctx.check()?;
             Ok(fit.of::<Votes>().score(distances.row(b)))
@@ -273,25 +254,19 @@ impl Prepared for BagDistances {
     }
 
     fn model(&self, fits: &[&SolvedFit], train: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
-        let mut place = vec![usize::MAX; self.bags.len()];
-        train.iter().enumerate().for_each(|(at, &bag)| place[bag] = at);
+        let (kept, place) = self.distances.keep(fits[0].point, train);
         let moved = |fit: &&SolvedFit| {
             let Votes { references, mut voters } = fit.of::<Votes>().clone();
             voters.iter_mut().for_each(|v| v.bag = place[v.bag]);
             Votes { references, voters }
         };
-        Ok(Box::new(CitationModel {
-            kept: self.bags.select(train),
-            rank: self.ranks[self.representation[fits[0].point]],
-            outputs: fits.iter().map(moved).collect(),
-        }))
+        Ok(Box::new(CitationModel { kept, outputs: fits.iter().map(moved).collect() }))
     }
 }
 
 /// The training bags, and how they vote for each output.
 struct CitationModel {
-    kept: Bags,
-    rank: HausdorffRank,
+    kept: KeptBags,
     outputs: Vec<Votes>,
 }
 
@@ -302,20 +277,16 @@ struct NearestPair {
 }
 
 impl CitationModel {
-    fn distances(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat> {
-        Ok(hausdorff_to(bags, &self.kept, &[self.rank], ctx)?.remove(0))
-    }
-
     /// Where the distance of two bags is reached: by instances of the new bag at their nearest, or else, if an instance of
     /// the kept bag is farther from all of them, by those nearest to it.
     fn pair(&self, bags: &Bags, bag: usize, kept: usize) -> Result<NearestPair> {
-        let squared = squared_between(bags.bag(bag), self.kept.bag(kept))?;
+        let squared = squared_between(bags.bag(bag), self.kept.bags.bag(kept))?;
         let (m, n) = (squared.rows(), squared.cols());
         let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
         let of_own: Vec<f64> = (0..m).map(|i| least(&mut (0..n).map(|j| squared.get(i, j)))).collect();
         let of_kept: Vec<f64> = (0..n).map(|j| least(&mut (0..m).map(|i| squared.get(i, j)))).collect();
-        let there = self.rank.of(&mut of_own.clone());
-        let back = self.rank.of(&mut of_kept.clone());
+        let there = self.kept.rank.of(&mut of_own.clone());
+        let back = self.kept.rank.of(&mut of_kept.clone());
         let first = |found: Option<usize>| found.expect("a distance is that of some instance");
         if there >= back {
             let own: Vec<usize> = (0..m).filter(|&i| of_own[i] == there).collect();
@@ -334,7 +305,7 @@ impl CitationModel {
         ctx: &Ctx,
         mut see: impl FnMut(usize, usize, &Voter, u8, f64, &NearestPair),
     ) -> Result<()> {
-        let distances = self.distances(bags, ctx)?;
+        let distances = self.kept.distances(bags, ctx)?;
         for b in 0..bags.len() {
             // Outputs share most of their voters.
             let mut pairs: BTreeMap<usize, NearestPair> = BTreeMap::new();
@@ -361,11 +332,11 @@ impl Predictor for CitationModel {
     }
 
     fn width(&self) -> Option<usize> {
-        Some(self.kept.width())
+        Some(self.kept.bags.width())
     }
 
     fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
-        let distances = self.distances(bags, ctx)?;
+        let distances = self.kept.distances(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.outputs.len());
         for b in 0..bags.len() {
             ctx.check()?;
@@ -391,7 +362,7 @@ impl Predictor for CitationModel {
         let mut all = vec![vec![Vec::new(); self.outputs.len()]; bags.len()];
         self.each_vote(bags, ctx, |b, k, voter, count, part, pair| {
             all[b][k].push(VotingBag {
-                bag: self.kept.ids()[voter.bag].clone(),
+                bag: self.kept.bags.ids()[voter.bag].clone(),
                 votes: count,
                 instance: pair.own[0],
                 its_instance: pair.other,
@@ -402,12 +373,9 @@ impl Predictor for CitationModel {
     }
 
     fn save(&self) -> Result<State> {
-        let mut state = State::default();
-        let mut kept = State::default();
-        kept.put_bags(&self.kept)?;
-        state.nest("kept", kept);
+        let mut state = self.kept.save()?;
         let mut names = State::default();
-        names.put_names(self.kept.ids().iter().map(String::as_str));
+        names.put_names(self.kept.bags.ids().iter().map(String::as_str));
         state.nest("names", names);
         let voters = || self.outputs.iter().flat_map(|o| &o.voters);
         let numbers = |of: fn(&Voter) -> f64| voters().map(of).collect::<Vec<_>>();

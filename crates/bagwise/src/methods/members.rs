@@ -72,7 +72,7 @@ pub(super) fn needs_of(methods: &[&dyn Method], bags: &Bags) -> MemoryEstimate {
 
 /// A member on some bags. What it prepares without labels is shared by all problems, as in every other method; where it learns from
 /// labels, every problem prepares for itself.
-pub(super) struct PreparedMember {
+struct PreparedMember {
     method: &'static dyn Method,
     bags: Arc<Bags>,
     points: Vec<Point>,
@@ -91,7 +91,7 @@ pub(super) struct FittedMember {
 }
 
 impl PreparedMember {
-    pub(super) fn new(
+    fn new(
         method: &'static dyn Method,
         bags: &Arc<Bags>,
         scope: &Scope<'_>,
@@ -120,11 +120,7 @@ impl PreparedMember {
         })
     }
 
-    pub(super) fn fit_bytes(&self) -> u64 {
-        self.shared.as_ref().map_or(0, |p| p.fit_bytes())
-    }
-
-    pub(super) fn fit(&self, training: &Training<'_>, ctx: &Ctx) -> Result<FittedMember> {
+    fn fit(&self, training: &Training<'_>, ctx: &Ctx) -> Result<FittedMember> {
         let prepared = match &self.shared {
             Some(shared) => Arc::clone(shared),
             None => {
@@ -139,6 +135,38 @@ impl PreparedMember {
         };
         let fit = prepared.fit(&[0], training, ctx)?.remove(0);
         Ok(FittedMember { prepared, fit, bags: training.bags.to_vec(), shared: self.shared.is_some() })
+    }
+}
+
+/// The members of all points of a grid, each prepared once.
+#[derive(Default)]
+pub(super) struct PreparedMembers(Vec<PreparedMember>);
+
+impl PreparedMembers {
+    /// The place of a member, which is prepared when it is first asked for.
+    pub(super) fn place(
+        &mut self,
+        method: &'static dyn Method,
+        bags: &Arc<Bags>,
+        scope: &Scope<'_>,
+        ctx: &Ctx,
+    ) -> Result<usize> {
+        let name = method.info().name;
+        if let Some(known) = self.0.iter().position(|member| member.method.info().name == name) {
+            return Ok(known);
+        }
+        self.0.push(PreparedMember::new(method, bags, scope, ctx)?);
+        Ok(self.0.len() - 1)
+    }
+
+    /// As [`Prepared::fit_bytes`].
+    pub(super) fn fit_bytes(&self) -> u64 {
+        self.0.iter().filter_map(|member| member.shared.as_ref()).map(|p| p.fit_bytes()).max().unwrap_or(0)
+    }
+
+    /// The member at a place, fitted.
+    pub(super) fn fit(&self, place: usize, training: &Training<'_>, ctx: &Ctx) -> Result<FittedMember> {
+        self.0[place].fit(training, ctx)
     }
 }
 

@@ -9,21 +9,18 @@
 //! 28, 2017. As in VLFeat there is no gradient by the weights; components that stand for less than one training
 //! instance are dropped. The papers' grids of energy and K are ours to fix.
 
-use crate::families::codebook::{
-    CENTRES, CodebookEmbedding, CodebookMap, CodebookParams, ENERGY, ITERATIONS, NORM, Summary, VectorNorm,
-};
+use crate::families::codebook::{CENTRES, CodebookEmbedding, CodebookMap, ENERGY, ITERATIONS, NORM, Summary};
 use crate::families::embedding::Embedded;
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::svm;
 use crate::method::{Capability, Info};
-use crate::params::{ParamSpec, Point};
-use bagwise_core::Result;
+use crate::params::ParamSpec;
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Embedded<CodebookEmbedding>> = KernelSvm {
     info: &INFO,
     kernel: Embedded(CodebookEmbedding {
-        read,
+        read: |point| CodebookMap::on_axes(point, Summary::Gradients),
         usual: (3.0, true),
         numbers: |centres, width| 2.0 * centres * width as f64,
     }),
@@ -54,14 +51,3 @@ static PARAMS: &[ParamSpec] = &[
     ParamSpec { default: "1", grid: "0.1,1,10,100", ..svm::COST },
     svm::TUBE,
 ];
-
-fn read(point: &Point) -> Result<CodebookMap> {
-    let params = CodebookParams {
-        centres: point.number(CENTRES.name)? as usize,
-        energy: Some(point.fraction(ENERGY.name)?),
-        mixture: true,
-        iterations: point.number(ITERATIONS.name)? as usize,
-    };
-    let norm = point.choice(NORM.name, &[("power", VectorNorm::Roots), ("none", VectorNorm::None)])?;
-    Ok(CodebookMap { params, summary: Summary::Gradients, norm, learned: None })
-}

@@ -7,21 +7,18 @@
 //! Wei, Wu, Zhou: Scalable multi-instance learning, ICDM 2014; Scalable algorithms for multi-instance learning, IEEE TNNLS
 //! 28, 2017. The papers' grids of energy and K are ours to fix.
 
-use crate::families::codebook::{
-    CENTRES, CodebookEmbedding, CodebookMap, CodebookParams, ENERGY, ITERATIONS, NORM, Summary, VectorNorm,
-};
+use crate::families::codebook::{CENTRES, CodebookEmbedding, CodebookMap, ENERGY, ITERATIONS, NORM, Summary};
 use crate::families::embedding::Embedded;
 use crate::families::kernel_svm::KernelSvm;
 use crate::families::svm;
 use crate::method::{Capability, Info};
-use crate::params::{ParamSpec, Point};
-use bagwise_core::Result;
+use crate::params::ParamSpec;
 
 /// The method, for the registry.
 pub(crate) static METHOD: KernelSvm<Embedded<CodebookEmbedding>> = KernelSvm {
     info: &INFO,
     kernel: Embedded(CodebookEmbedding {
-        read,
+        read: |point| CodebookMap::on_axes(point, Summary::Differences),
         usual: (5.0, true),
         numbers: |centres, width| centres * width as f64,
     }),
@@ -52,14 +49,3 @@ static PARAMS: &[ParamSpec] = &[
     ParamSpec { default: "1", grid: "0.1,1,10,100", ..svm::COST },
     svm::TUBE,
 ];
-
-fn read(point: &Point) -> Result<CodebookMap> {
-    let params = CodebookParams {
-        centres: point.number(CENTRES.name)? as usize,
-        energy: Some(point.fraction(ENERGY.name)?),
-        mixture: false,
-        iterations: point.number(ITERATIONS.name)? as usize,
-    };
-    let norm = point.choice(NORM.name, &[("power", VectorNorm::Roots), ("none", VectorNorm::None)])?;
-    Ok(CodebookMap { params, summary: Summary::Differences, norm, learned: None })
-}

@@ -15,15 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::families::least_squares::solve_least_squares;
+use crate::families::nearest_bags::{BagDistances, KeptBags, RANK, copies};
 use crate::method::{
     Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
     State, Training,
 };
-use crate::methods::citation_knn::{RANK, rank};
-use crate::params::{Kind, ParamSpec, Point, representations};
+use crate::params::{Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Result, duplicates};
-use bagwise_engine::bag_distances::{HausdorffRank, hausdorff, hausdorff_to};
 
 /// The method, for the registry.
 pub(crate) static METHOD: RbfMip = RbfMip;
@@ -93,10 +92,9 @@ impl Method for RbfMip {
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {
-        let copies = 2 * 8 * (bags.instance_count() * bags.width()) as u64;
         // Distances for each rank, and a system of equations for each of two threads.
         let square = 8 * (bags.len() as u64).pow(2);
-        MemoryEstimate { fixed: copies + 4 * square, each: square }
+        MemoryEstimate { fixed: copies(bags) + 4 * square, each: square }
     }
 
     fn prepare(
@@ -106,41 +104,35 @@ impl Method for RbfMip {
         _: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
-        let (distinct, representation) = representations(self.params(), points);
-        let ranks = distinct.into_iter().map(rank).collect::<Result<Vec<_>>>()?;
+        let distances = BagDistances::new(self.params(), bags, points, ctx)?;
         let points = points.iter().map(NetworkParams::read).collect::<Result<_>>()?;
-        let bags = bags.in_memory(ctx)?;
-        let distances = hausdorff(&bags, &ranks, ctx)?;
-        let mut first: Vec<usize> = (0..bags.len()).collect();
-        duplicates(&bags, None)?.copies.into_iter().for_each(|(copy, of)| first[copy] = of);
-        Ok(Box::new(NetworkPrepared { bags, first, points, ranks, distances, representation }))
+        let mut first: Vec<usize> = (0..distances.bags().len()).collect();
+        duplicates(distances.bags(), None)?.copies.into_iter().for_each(|(copy, of)| first[copy] = of);
+        Ok(Box::new(NetworkPrepared { first, points, distances }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
-        let kept = state.nested("kept").bags()?;
+        let kept = KeptBags::load(point, state)?;
         let mut outputs = Vec::new();
         loop {
             let own = state.nested(&format!("output{}", outputs.len()));
             if own.tensors.is_empty() {
                 break;
             }
-            outputs.push(GroupNetwork::load(&own, kept.len())?);
+            outputs.push(GroupNetwork::load(&own, kept.bags.len())?);
         }
         if outputs.is_empty() {
             return Err(refuse("it has no outputs"));
         }
-        Ok(Box::new(NetworkModel { kept, rank: rank(point)?, outputs }))
+        Ok(Box::new(NetworkModel { kept, outputs }))
     }
 }
 
 struct NetworkPrepared {
-    bags: Arc<Bags>,
     /// For each bag the first that is equal to it: copies must not be groups of their own, or weights and copies would differ.
     first: Vec<usize>,
     points: Vec<NetworkParams>,
-    ranks: Vec<HausdorffRank>,
-    distances: Vec<Mat>,
-    representation: Vec<usize>,
+    distances: BagDistances,
 }
 
 /// One output.
@@ -289,7 +281,7 @@ impl Prepared for NetworkPrepared {
         let mut wanted: Vec<usize> = points.iter().map(|&p| count(p)).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let distances = &self.distances[self.representation[points[0]]];
+        let distances = self.distances.at(points[0]);
         let joined = Self::joined(distances, training.bags, &start, &wanted, ctx)?;
         let fit = |&point: &usize| {
             let at = wanted.binary_search(&count(point)).expect("it was asked for");
@@ -300,7 +292,7 @@ impl Prepared for NetworkPrepared {
     }
 
     fn scores(&self, fit: &SolvedFit, bags: &[usize], _: &Ctx) -> Result<Vec<f64>> {
-        let distances = &self.distances[self.representation[fit.point]];
+        let distances = self.distances.at(fit.point);
         Ok(bags.iter().map(|&b| fit.of::<GroupNetwork>().output(distances.row(b))).collect())
     }
 
@@ -309,25 +301,19 @@ impl Prepared for NetworkPrepared {
     }
 
     fn model(&self, fits: &[&SolvedFit], train: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
-        let mut place = vec![usize::MAX; self.bags.len()];
-        train.iter().enumerate().for_each(|(at, &bag)| place[bag] = at);
+        let (kept, place) = self.distances.keep(fits[0].point, train);
         let moved = |fit: &&SolvedFit| {
             let mut network = fit.of::<GroupNetwork>().clone();
             network.members.iter_mut().for_each(|m| m.0 = place[m.0]);
             network
         };
-        Ok(Box::new(NetworkModel {
-            kept: self.bags.select(train),
-            rank: self.ranks[self.representation[fits[0].point]],
-            outputs: fits.iter().map(moved).collect(),
-        }))
+        Ok(Box::new(NetworkModel { kept, outputs: fits.iter().map(moved).collect() }))
     }
 }
 
 /// The training bags, and a network for each output.
 struct NetworkModel {
-    kept: Bags,
-    rank: HausdorffRank,
+    kept: KeptBags,
     outputs: Vec<GroupNetwork>,
 }
 
@@ -337,11 +323,11 @@ impl Predictor for NetworkModel {
     }
 
     fn width(&self) -> Option<usize> {
-        Some(self.kept.width())
+        Some(self.kept.bags.width())
     }
 
     fn predict(&self, bags: &Bags, ctx: &Ctx) -> Result<Outputs> {
-        let distances = hausdorff_to(bags, &self.kept, &[self.rank], ctx)?.remove(0);
+        let distances = self.kept.distances(bags, ctx)?;
         let mut scores = Mat::zeros(bags.len(), self.outputs.len());
         for b in 0..bags.len() {
             for (k, network) in self.outputs.iter().enumerate() {
@@ -358,10 +344,7 @@ impl Predictor for NetworkModel {
     }
 
     fn save(&self) -> Result<State> {
-        let mut state = State::default();
-        let mut kept = State::default();
-        kept.put_bags(&self.kept)?;
-        state.nest("kept", kept);
+        let mut state = self.kept.save()?;
         self.outputs.iter().enumerate().for_each(|(k, o)| state.nest(&format!("output{k}"), o.save()));
         Ok(state)
     }

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use super::members::{self, CombinedModel, FittedMember, PreparedMember};
+use super::members::{self, CombinedModel, FittedMember, PreparedMembers};
 use crate::families::svm::{self, SvmParams, TUBE};
 use crate::method::{
     Explains, Info, MemoryEstimate, Method, Predictor, Prepared, Scope, SolvedFit, State, Training,
@@ -133,23 +133,15 @@ impl Method for Stacking {
         scope: &Scope<'_>,
         ctx: &Ctx,
     ) -> Result<Box<dyn Prepared>> {
-        let mut names: Vec<&str> = Vec::new();
-        let mut prepared = Vec::new();
-        let mut own = Vec::with_capacity(points.len());
-        for point in points {
-            let mut members = Vec::new();
-            for method in named(point)? {
-                let name = method.info().name;
-                if !names.contains(&name) {
-                    names.push(name);
-                    prepared.push(PreparedMember::new(method, &bags, scope, ctx)?);
-                }
-                members.push(names.iter().position(|n| *n == name).expect("it was added"));
-            }
+        let mut prepared = PreparedMembers::default();
+        let own = |point: &Point| {
+            let place = |method| prepared.place(method, &bags, scope, ctx);
+            let members = named(point)?.into_iter().map(place).collect::<Result<_>>()?;
             let folds = point.whole("folds")?.unwrap_or(2);
-            own.push(StackPoint { members, folds, machine: SvmParams::read(point)? });
-        }
-        Ok(Box::new(StackingPrepared { members: prepared, points: own, groups: scope.groups.cloned() }))
+            Ok(StackPoint { members, folds, machine: SvmParams::read(point)? })
+        };
+        let points = points.iter().map(own).collect::<Result<_>>()?;
+        Ok(Box::new(StackingPrepared { members: prepared, points, groups: scope.groups.cloned() }))
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
@@ -166,7 +158,7 @@ struct StackPoint {
 }
 
 struct StackingPrepared {
-    members: Vec<PreparedMember>,
+    members: PreparedMembers,
     points: Vec<StackPoint>,
     groups: Option<Groups>,
 }
@@ -213,7 +205,7 @@ impl StackingPrepared {
                 Training { bags: &train, y: &of(training.y), weights: &of(training.weights), ..*training };
             for (m, &member) in point.members.iter().enumerate() {
                 ctx.check()?;
-                let scores = self.members[member].fit(&own, ctx)?.scores(&test, ctx)?;
+                let scores = self.members.fit(member, &own, ctx)?.scores(&test, ctx)?;
                 fold.test.iter().zip(scores).for_each(|(&i, score)| outputs.set(i, m, score));
             }
         }
@@ -241,7 +233,7 @@ impl Prepared for StackingPrepared {
         // Points that share their representation have the same members and folds.
         let first = &self.points[points[0]];
         let (values, scaling) = standardised(self.out_of_fold(first, training, ctx)?);
-        let fitted = first.members.iter().map(|&m| self.members[m].fit(training, ctx));
+        let fitted = first.members.iter().map(|&m| self.members.fit(m, training, ctx));
         let fitted = Arc::new(fitted.collect::<Result<Vec<_>>>()?);
         let machines: Vec<SvmParams> = points.iter().map(|&p| self.points[p].machine).collect();
         let features = Features::Dense { values: values.data(), columns: values.cols() };
@@ -273,7 +265,7 @@ impl Prepared for StackingPrepared {
     }
 
     fn fit_bytes(&self) -> u64 {
-        self.members.iter().map(PreparedMember::fit_bytes).max().unwrap_or(0)
+        self.members.fit_bytes()
     }
 
     fn model(&self, fits: &[&SolvedFit], _: &[usize], ctx: &Ctx) -> Result<Box<dyn Predictor>> {
