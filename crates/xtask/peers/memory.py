@@ -2,7 +2,7 @@
 
     memory.py BAGWISE [GB] [BUDGET_GB] [WORDS…]
 
-Bags of 130 x 1024 in single precision, GB gigabytes of them, as a list, as (X, ids) and as a pandas frame in Python, and as a
+Bags of 130 x 1024 in single precision (for mi-kernel, whose time is quadratic in instances, of 2 x 131072), GB gigabytes of them, as a list, as (X, ids) and as a pandas frame in Python, and as a
 Parquet file and a folder of `.npy` files on the command line; 2 GB and the usual budget of 4 GB if nothing is said. Bars: in Python 1.1 times the data and the memory budget, on
 the command line the data, the budget and 0.2 GB. Words choose methods and forms. Ends with an error if a bar is missed.
 """
@@ -19,37 +19,43 @@ from typing import Any
 
 import numpy as np
 
-EACH, WIDTH = 130, 1024
-BLOCK = 4 * EACH * WIDTH
-#: Methods with one setting each, for `fit` and for the command line.
-METHODS = {
-    "simple-mi": ("SimpleMIClassifier", {}),
-    "isk": ("ISKClassifier", {"psi": 16, "t": 20}),
-    "mi-kernel": ("MIKernelClassifier", {}),
+#: Instances and features of a bag.
+Shape = tuple[int, int]
+USUAL: Shape = (130, 1024)
+#: Methods with one setting each, for `fit` and for the command line, and the shape of their bags.
+METHODS: dict[str, tuple[str, dict[str, Any], Shape]] = {
+    "simple-mi": ("SimpleMIClassifier", {}, USUAL),
+    "isk": ("ISKClassifier", {"psi": 16, "t": 20}, USUAL),
+    "mi-kernel": ("MIKernelClassifier", {}, (2, 131_072)),
 }
 FORMS = ("list", "arrays", "frame")
 
 
-def bag(number: int) -> np.ndarray:
-    values = np.random.default_rng(number).standard_normal((EACH, WIDTH), dtype=np.float32)
+def bytes_of(shape: Shape) -> int:
+    return 4 * shape[0] * shape[1]
+
+
+def bag(number: int, shape: Shape) -> np.ndarray:
+    values = np.random.default_rng(number).standard_normal(shape, dtype=np.float32)
     values[0, :64] += np.float32(number % 2)
     return values
 
 
-def made(form: str, bags: int) -> tuple[Any, np.ndarray, np.ndarray | None]:
+def made(form: str, bags: int, shape: Shape) -> tuple[Any, np.ndarray, np.ndarray | None]:
     """The data in one form, without a second copy of them."""
     y = np.arange(bags) % 2
     if form == "list":
-        return [bag(b) for b in range(bags)], y, None
-    values = np.empty((bags * EACH, WIDTH), np.float32)
+        return [bag(b, shape) for b in range(bags)], y, None
+    each, width = shape
+    values = np.empty((bags * each, width), np.float32)
     for b in range(bags):
-        values[b * EACH : (b + 1) * EACH] = bag(b)
-    ids = np.repeat(np.arange(bags), EACH)
+        values[b * each : (b + 1) * each] = bag(b, shape)
+    ids = np.repeat(np.arange(bags), each)
     if form == "arrays":
         return values, y, ids
     import pandas as pd
 
-    frame = pd.DataFrame(values, columns=[f"f{i}" for i in range(WIDTH)], copy=False)
+    frame = pd.DataFrame(values, columns=[f"f{i}" for i in range(width)], copy=False)
     frame.insert(0, "bag", ids)
     return frame, y, None
 
@@ -58,12 +64,12 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1.0 if sys.platform == "darwin" else 1024.0)
 
 
-def child(method: str, form: str, bags: int, budget: float) -> None:
+def child(method: str, form: str, size: float, budget: float) -> None:
     """One case: prints the peaks before, after training and after predicting."""
     import bagwise
 
-    name, params = METHODS[method]
-    data, y, ids = made(form, bags)
+    name, params, shape = METHODS[method]
+    data, y, ids = made(form, round(size / bytes_of(shape)), shape)
     before = peak()
     model = getattr(bagwise, name)(memory=budget, probability=False, n_jobs=2, **params)
     given = data if ids is None else (data, ids)
@@ -73,14 +79,14 @@ def child(method: str, form: str, bags: int, budget: float) -> None:
     print(before, trained, peak())
 
 
-def in_python(method: str, form: str, bags: int, budget: float) -> bool:
-    words = [sys.executable, __file__, "--child", method, form, str(bags), str(budget)]
+def in_python(method: str, form: str, size: float, budget: float) -> bool:
+    words = [sys.executable, __file__, "--child", method, form, str(size), str(budget)]
     said = subprocess.run(words, capture_output=True, text=True)
     if said.returncode != 0:
         print(f"  {method:10} {form:10} failed: {said.stderr.strip().splitlines()[-1]}", flush=True)
         return False
     before, trained, after = map(float, said.stdout.split())
-    bar = 1.1 * bags * BLOCK + budget
+    bar = 1.1 * size + budget
     verdict = "ok" if after <= bar else "MISSED"
     peaks = f"data {before / 1e9:5.2f}  fit {trained / 1e9:5.2f}  predict {after / 1e9:5.2f}"
     print(f"  {method:10} {form:10} {peaks}  bar {bar / 1e9:5.2f} GB: {verdict}", flush=True)
@@ -98,71 +104,67 @@ def cost(command: list[str]) -> float:
     return used.ru_maxrss * (1.0 if sys.platform == "darwin" else 1024.0)
 
 
-def on_command_line(bagwise: str, folder: Path, methods: list[str], bags: int, budget: float) -> bool:
+def written(folder: Path, bags: int, shape: Shape) -> list[list[str]]:
+    """The data as a Parquet file and as a folder of `.npy` files, as words of the command line."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    each, width = shape
     files = folder / "bags"
     files.mkdir()
-    names = pa.schema([("bag", pa.int32()), ("label", pa.int32()), *((f"f{i}", pa.float32()) for i in range(WIDTH))])
-    with (
-        (folder / "labels.csv").open("w") as labels,
-        pq.ParquetWriter(folder / "bags.parquet", names, use_dictionary=False) as table,
-    ):
+    names = pa.schema([("bag", pa.int32()), ("label", pa.int32()), *((f"f{i}", pa.float32()) for i in range(width))])
+    table = pq.ParquetWriter(folder / "bags.parquet", names, use_dictionary=False)
+    with (folder / "labels.csv").open("w") as labels, table:
         labels.write("bag,label\n")
         for start in range(0, bags, 64):
             some = range(start, min(start + 64, bags))
-            values = [bag(b) for b in some]
+            values = [bag(b, shape) for b in some]
             for b, own in zip(some, values, strict=True):
                 np.save(files / f"{b}.npy", own)
                 labels.write(f"{b},{b % 2}\n")
-            of_rows = np.repeat(np.array(some, np.int32), EACH)
+            of_rows = np.repeat(np.array(some, np.int32), each)
             columns = [of_rows, of_rows % 2, *np.ascontiguousarray(np.concatenate(values).T)]
             table.write_table(pa.table([pa.array(c) for c in columns], names))
-    bar = bags * BLOCK + budget + 0.2e9
+    return [[str(folder / "bags.parquet")], [str(files), "--labels", str(folder / "labels.csv")]]
+
+
+def on_command_line(bagwise: str, method: str, size: float, budget: float) -> bool:
+    _, params, shape = METHODS[method]
+    bar = size + budget + 0.2e9
     held = True
-    for source in ([str(folder / "bags.parquet")], [str(files), "--labels", str(folder / "labels.csv")]):
-        for method in methods:
-            given = [f"{key}={value}" for key, value in METHODS[method][1].items()]
-            if method == "isk":
-                given += ["epsilon=1", "c=8"]
-            else:
-                given += ["c=1", *(["norm=mean"] if method == "mi-kernel" else []), "gamma=1/median"]
-            point = [word for pair in given for word in ("-p", pair)]
-            model = str(folder / "m.bagwise")
+    given = [f"{key}={value}" for key, value in params.items()]
+    given += {"simple-mi": [], "isk": ["epsilon=1", "c=8"], "mi-kernel": ["norm=mean"]}[method]
+    given += [] if method == "isk" else ["c=1", "gamma=1/median"]
+    point = [word for pair in given for word in ("-p", pair)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for source in written(folder, round(size / bytes_of(shape)), shape):
+            model, output = str(folder / "m.bagwise"), str(folder / "p.csv")
             words = [*source, "--memory", f"{budget / 1e9:g}GB", "--threads", "2", "--quiet"]
             trained = cost([bagwise, "fit", *words, "--method", method, *point, "--inner", "2", "-o", model])
-            answered = cost(
-                [bagwise, "predict", model, *words, "--stream=never", "-o", str(folder / "p.csv"), "--force"]
-            )
+            answered = cost([bagwise, "predict", model, *words, "--stream=never", "-o", output, "--force"])
             most = max(trained, answered)
             held &= most <= bar
             form = "Parquet" if source[0].endswith("parquet") else "npy files"
             peaks = f"            fit {trained / 1e9:5.2f}  predict {answered / 1e9:5.2f}"
-            print(
-                f"  {method:10} {form:10} {peaks}  bar {bar / 1e9:5.2f} GB: {'ok' if most <= bar else 'MISSED'}",
-                flush=True,
-            )
+            verdict = "ok" if most <= bar else "MISSED"
+            print(f"  {method:10} {form:10} {peaks}  bar {bar / 1e9:5.2f} GB: {verdict}", flush=True)
     return held
 
 
 def main() -> None:
     if sys.argv[1] == "--child":
-        child(sys.argv[2], sys.argv[3], int(sys.argv[4]), float(sys.argv[5]))
+        child(sys.argv[2], sys.argv[3], float(sys.argv[4]), float(sys.argv[5]))
         return
     bagwise, rest = sys.argv[1], sys.argv[2:]
-    size = float(rest.pop(0)) if rest else 2.0
+    size = 1e9 * (float(rest.pop(0)) if rest else 2.0)
     budget = 1e9 * (float(rest.pop(0)) if rest else 4.0)
-    bags = round(size * 1e9 / BLOCK)
     methods = [name for name in METHODS if name in rest] or list(METHODS)
     forms = [form for form in (*FORMS, "cli") if form in rest] or [*FORMS, "cli"]
-    print(
-        f"{bags:,} bags of {EACH} x {WIDTH} in single precision, {bags * BLOCK / 1e9:.2f} GB; memory {budget / 1e9:g} GB"
-    )
-    held = [in_python(method, form, bags, budget) for form in forms if form != "cli" for method in methods]
+    print(f"{size / 1e9:g} GB of bags in single precision; memory {budget / 1e9:g} GB", flush=True)
+    held = [in_python(method, form, size, budget) for form in forms if form != "cli" for method in methods]
     if "cli" in forms:
-        with tempfile.TemporaryDirectory() as folder:
-            held.append(on_command_line(bagwise, Path(folder), methods, bags, budget))
+        held += [on_command_line(bagwise, method, size, budget) for method in methods]
     if not all(held):
         raise SystemExit("a bar is missed")
 

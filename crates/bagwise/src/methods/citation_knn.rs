@@ -40,8 +40,8 @@ static INFO: Info = Info {
     title: "nearest training bags vote, and so do bags that would have the new bag as a near neighbour",
     about: "The distance between two bags is that of their nearest pair of instances, or one of a higher rank. The nearest \
             training bags vote, and so do the training bags that would count the new bag among their own nearest. \
-            The output is the mean of the votes; a bag of weight n counts like n copies of it. Nothing is trained, and each vote \
-            can be traced to a pair of instances.",
+            The output is the mean of the votes, weighted by the weights of the bags. Nothing is trained, and each vote can be \
+            traced to a pair of instances.",
     reference: "Wang, Zucker: Solving the multiple-instance problem: a lazy learning approach, ICML 2000",
     family: "nearest bags",
     complexity: 12,

@@ -46,14 +46,9 @@ static INFO: Info = Info {
 };
 
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "groups",
-        Kind::Share,
-        "0.5",
-        "Number of groups as a share of the different training bags.",
-    )
-    .grid("0.1,0.2,0.4,0.8")
-    .solver(),
+    ParamSpec::new("groups", Kind::Share, "0.5", "Number of groups as a share of the training bags.")
+        .grid("0.1,0.2,0.4,0.8")
+        .solver(),
     ParamSpec::new(
         "mu",
         Kind::Number { above: 0.0 },
