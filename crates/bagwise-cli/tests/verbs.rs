@@ -555,4 +555,6 @@ fn progress_and_table_show_the_same_value() {
     let page = text(&alone.stdout);
     let why = "no value for roc_auc: it compares bags of the same fold, and every fold tests a single bag";
     assert!(page.contains(why), "{page}");
+    // No bag is predicted correctly, in no resample: an interval from 0 to 0 would look like certainty.
+    assert!(page.contains(" accuracy            0.0000") && !page.contains("bootstrap"), "{page}");
 }

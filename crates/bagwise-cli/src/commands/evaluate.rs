@@ -143,7 +143,8 @@ impl Estimate<'_> {
         rows
     }
 
-    /// The bootstrap interval of the metric that was optimised.
+    /// The bootstrap interval of the metric that was optimised; none if all resamples have the same value, which says nothing of
+    /// others.
     fn bootstrap(&self) -> Option<(f64, f64)> {
         const DRAWS: usize = 2000;
         let Evaluation { records, roster, .. } = self.results;
@@ -157,7 +158,8 @@ impl Estimate<'_> {
             Resampling::Percentile,
             self.results.plan.seed,
         );
-        found.ok().flatten().map(|b| (b.interval.low, b.interval.high))
+        let ends = found.ok().flatten().map(|b| (b.interval.low, b.interval.high));
+        ends.filter(|(low, high)| low < high)
     }
 }
 

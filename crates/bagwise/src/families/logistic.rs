@@ -259,7 +259,7 @@ impl LogisticProblem<'_> {
             ctx.check()?;
             let image = image(&direction);
             let curvature = product(&direction, &image);
-            if !(curvature > 0.0) {
+            if curvature <= 0.0 || curvature.is_nan() {
                 break;
             }
             let along = length / curvature;
