@@ -8,7 +8,7 @@ use crate::method::Method;
 use crate::methods::{self, METHODS};
 use crate::model::ModelHeader;
 use crate::multiclass::Scheme;
-use crate::params::{Grid, GridLevel, WhenUnset};
+use crate::params::{Grid, WhenUnset};
 use crate::preprocess::Scale;
 
 /// The name of the automatic choice among methods that fit the time ([`TimePlan`](crate::TimePlan)).
@@ -196,7 +196,7 @@ impl MethodConfig {
                 .params
                 .iter()
                 .any(|(key, _)| table_name(method, key.rsplit('.').next().unwrap_or(key)) == spec.name);
-            if given && spec.level == GridLevel::Representation {
+            if given && !spec.solver_only {
                 return Err(Error::param(
                     own,
                     spec.name,

@@ -30,8 +30,8 @@ pub struct ParamSpec {
     pub default: &'static str,
     /// The values tried where the parameter is tuned, as a user would write them.
     pub grid: &'static str,
-    /// Whether the parameter shapes the representation or only the solution.
-    pub level: GridLevel,
+    /// True if it shapes only the solution, such as the cost; otherwise it shapes the representation, such as a kernel's width.
+    pub solver_only: bool,
     /// True if it has a meaning for real-valued targets only.
     pub regression_only: bool,
     /// True if it has a meaning for classes only. A table may have a name twice: once for classes, once for values.
@@ -43,14 +43,13 @@ pub struct ParamSpec {
 impl ParamSpec {
     /// A parameter that shapes the representation; where it is tuned its default is the only value.
     pub const fn new(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> ParamSpec {
-        let level = GridLevel::Representation;
         ParamSpec {
             name,
             help,
             kind,
             default,
             grid: default,
-            level,
+            solver_only: false,
             regression_only: false,
             classes_only: false,
             only_with: None,
@@ -62,9 +61,10 @@ impl ParamSpec {
         ParamSpec { grid, ..self }
     }
 
-    /// Shapes the solution only.
+    /// Used by [`Prepared::fit`](crate::method::Prepared::fit) alone: points that differ only in such parameters share their
+    /// representation, and are fitted together.
     pub const fn solver(self) -> ParamSpec {
-        ParamSpec { level: GridLevel::Solver, ..self }
+        ParamSpec { solver_only: true, ..self }
     }
 
     /// For real-valued targets only.
@@ -161,15 +161,6 @@ impl Kind {
             Kind::WordOrNumber(words) => format!("{} | a number of at least 0", words.join(" | ")),
         }
     }
-}
-
-/// Two levels of a grid: points that agree in every representation parameter share what is prepared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GridLevel {
-    /// Shapes the representation: a kernel's width, a weighting.
-    Representation,
-    /// Shapes the solution only: the cost.
-    Solver,
 }
 
 /// Every parameter of a method with one value, in the order of its table; those for real-valued targets only are
@@ -570,7 +561,7 @@ pub(crate) fn index_in<T>(list: &mut Vec<T>, value: T, same: impl Fn(&T, &T) -> 
 
 /// True if two points differ at most in solver parameters.
 pub fn same_representation(table: &[ParamSpec], a: &Point, b: &Point) -> bool {
-    table.iter().filter(|s| s.level == GridLevel::Representation).all(|s| a.find(s.name) == b.find(s.name))
+    table.iter().filter(|s| !s.solver_only).all(|s| a.find(s.name) == b.find(s.name))
 }
 #[cfg(test)]
 mod tests;

@@ -6,14 +6,13 @@
 //! whole new one; no temporary file is left, unless the program was killed. The same command again ends well and has the result
 //! of an undisturbed run.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 
-use crate::run::{print, say};
-use crate::scenes::{self, SCENES, Scene};
+use crate::run::say;
+use crate::scenes::{self, Files, Scene};
 use crate::trace::{CallKind, Fault, Injection, Traced, run};
 
 /// Calls of one kind that are disturbed in one command, at most: the first, the last, and some in between.
@@ -36,8 +35,6 @@ const FAULTS: &[(CallKind, &[Fault])] = &[
     (CallKind::Print, &[Fault::Error(libc::ENOSPC), Fault::Short, Fault::Error(libc::EIO)]),
 ];
 
-type Files = BTreeMap<PathBuf, Vec<u8>>;
-
 /// What an undisturbed run of a command does.
 struct Undisturbed {
     stdout: Vec<u8>,
@@ -47,31 +44,7 @@ struct Undisturbed {
 
 /// `cargo xtask faults [VERB] [--binary FILE]`.
 pub(crate) fn command(args: &[String]) -> Result<()> {
-    let (mut verb, mut named) = (None, None);
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--binary" => named = Some(words.next().context("--binary needs a file")?.as_str()),
-            word if SCENES.iter().any(|s| s.verb == word) => verb = Some(word),
-            other => bail!("'{other}' is neither a verb nor --binary FILE"),
-        }
-    }
-    let binary = scenes::binary(named)?;
-    let start = tempfile::tempdir()?;
-    scenes::prepare(&binary, start.path())?;
-    let start = scenes::files(start.path())?;
-    let (mut points, mut broken) = (0, Vec::new());
-    for scene in SCENES.iter().filter(|s| verb.is_none_or(|verb| verb == s.verb)) {
-        let (done, found) = disturb(&binary, scene, &start).with_context(|| scene.line.to_string())?;
-        print(&format!("{:<12} {done:>4} points, {} faults  ({})\n", scene.verb, found.len(), scene.line));
-        points += done;
-        broken.extend(found);
-    }
-    print(&format!("{points} injection points, {} faults\n", broken.len()));
-    if !broken.is_empty() {
-        bail!("{}", broken.join("\n"));
-    }
-    Ok(())
+    scenes::play(args, "injection points", |_| true, disturb)
 }
 
 /// Disturbs one command everywhere; how often, and what was wrong.
@@ -79,7 +52,7 @@ fn disturb(binary: &Path, scene: &Scene, start: &Files) -> Result<(usize, Vec<St
     let undisturbed = match scene.long {
         true => None,
         false => {
-            let folder = fresh(start)?;
+            let folder = scenes::fresh(start)?;
             let traced =
                 run(&mut scenes::command(binary, folder.path(), scene.line), folder.path(), None, None)?;
             if traced.code != Some(0) {
@@ -106,7 +79,7 @@ fn disturb(binary: &Path, scene: &Scene, start: &Files) -> Result<(usize, Vec<St
                     continue;
                 }
                 let injection = Injection { kind: *kind, nth, fault };
-                let folder = fresh(start)?;
+                let folder = scenes::fresh(start)?;
                 let mut started = scenes::command(binary, folder.path(), scene.line);
                 let limit = scene.long.then_some(LIMIT);
                 let traced = run(&mut started, folder.path(), Some(injection), limit)?;
@@ -124,13 +97,6 @@ fn disturb(binary: &Path, scene: &Scene, start: &Files) -> Result<(usize, Vec<St
         }
     }
     Ok((points, broken))
-}
-
-/// A copy of the folder that commands start from.
-pub(crate) fn fresh(start: &Files) -> Result<tempfile::TempDir> {
-    let folder = tempfile::tempdir()?;
-    scenes::write_files(folder.path(), start)?;
-    Ok(folder)
 }
 
 /// What is wrong after a fault.

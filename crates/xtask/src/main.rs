@@ -124,12 +124,9 @@ const WORDS: &[Subcommand] = &[
     ("python", "", "write the estimators of python/bagwise from the registry of methods", |_| {
         python::write()
     }),
-    (
-        "new-method",
-        "",
-        "add a method to a copy of the repository and count the files written by hand",
-        |_| new_method::command(),
-    ),
+    ("new-method", "", "add a method, count the files written by hand, and remove it again", |_| {
+        new_method::command()
+    }),
     ("wheel", "", "build the Python package and install it under target/venv", |_| wheel::command()),
     (
         "venv",

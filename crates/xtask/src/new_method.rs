@@ -1,15 +1,15 @@
-//! `cargo xtask new-method`: adds a method of a new family to a copy of the repository, follows the four steps of CONTRIBUTING.md,
-//! and checks which files changed. Only two may change by hand, the method and the registry. `cargo xtask golden` writes all
-//! others, and the tests of all methods must pass for the new one.
+//! `cargo xtask new-method`: adds a method of a new family to the checkout, follows the four steps of CONTRIBUTING.md, checks
+//! which files changed, and takes everything back. Only two files may change by hand, the method and the registry.
+//! `cargo xtask golden` writes all others, and the tests of all methods must pass for the new one.
+//!
+//! It works in the checkout because a copy would have to build every crate again, which takes longer than all the rest.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
-use crate::run::{program, root, run, say, target};
+use crate::run::{cargo, program, root, run, say, target};
 
 /// The method, which belongs to no family.
 const METHOD: &str = include_str!("../templates/nearest_mean.rs");
@@ -27,48 +27,48 @@ fn is_generated(file: &str) -> bool {
 /// Adds the method, follows the steps, and lists the files that changed.
 pub(crate) fn command() -> Result<()> {
     let start = Instant::now();
-    let copy = target().join("new-method");
-    copy_repository(&copy)?;
-    // The same target folder, so that dependencies are not built again. Windows cannot replace a running xtask.
-    let builds = if cfg!(windows) { target().join("new-method-target") } else { target() };
-    let inside = |name: &str, args: &[&str]| {
-        let mut command = program(name, args);
-        command.current_dir(&copy).env("CARGO_TARGET_DIR", &builds);
-        command
-    };
-    let git = |args: &[&str]| run(inside("git", args));
-    git(&["init", "--quiet"])?;
-    git(&["add", "--all"])?;
-    git(&["-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "--message", "before"])?;
+    // What an interrupted run has left.
+    if root().join(FILE).exists() {
+        take_back()?;
+    }
+    let before = changes()?;
+    ensure!(
+        before.is_empty(),
+        "the checkout has changes, which could be taken for those of the method; commit them first: {before:?}"
+    );
+    let result = follow_steps(start);
+    take_back()?;
+    result
+}
 
-    std::fs::write(copy.join(FILE), METHOD)?;
-    let registry = std::fs::read_to_string(copy.join(REGISTRY))?;
+fn follow_steps(start: Instant) -> Result<()> {
+    let registry = std::fs::read_to_string(root().join(REGISTRY))?;
     let with = registry.replacen("mod sil;", "mod nearest_mean;\nmod sil;", 1).replacen(
         "    &sil::METHOD,",
         "    &nearest_mean::METHOD,\n    &sil::METHOD,",
         1,
     );
     ensure!(with.matches("nearest_mean").count() == 2, "{REGISTRY} has no line to put the method beside");
-    std::fs::write(copy.join(REGISTRY), with)?;
+    std::fs::write(root().join(FILE), METHOD)?;
+    std::fs::write(root().join(REGISTRY), with)?;
 
     // Step 3, for the new method alone: the others did not change. It fails early if the method does not compile.
-    let mut conformance =
-        inside("cargo", &["test", "--quiet", "--package", "bagwise", "--test", "conformance"]);
+    let mut conformance = inside(&["test", "--quiet", "--package", "bagwise", "--test", "conformance"]);
     conformance.env("BAGWISE_METHOD", NAME);
     run(conformance)?;
-    // Step 4.
-    run(inside("cargo", &["xtask", "golden"]))?;
-    let changed = output(inside("git", &["status", "--porcelain", "--untracked-files=all"]))?;
-    let changed: Vec<&str> = changed.lines().filter_map(|l| l.get(3..)).collect();
-    let (generated, by_hand): (Vec<&str>, Vec<&str>) = changed.iter().copied().partition(|f| is_generated(f));
+    // Step 4. This program does not know the method, and is built again with it.
+    run(inside(&["xtask", "golden"]))?;
+    let changed = changes()?;
+    let (generated, by_hand): (Vec<&str>, Vec<&str>) =
+        changed.iter().map(String::as_str).partition(|f| is_generated(f));
     ensure!(by_hand == [REGISTRY, FILE], "more than the method and the registry changed: {by_hand:?}");
     for file in ["docs/methods.md", "python/bagwise/_estimators.py"] {
         ensure!(generated.contains(&file), "{file} does not know the new method");
     }
     // Further tests that loop over the registry.
     let others = ["--test", "properties", "--test", "sources", "--test", "hostile"];
-    run(inside("cargo", &[&["test", "--quiet", "--package", "bagwise"][..], &others].concat()))?;
-    run(inside("cargo", &["test", "--quiet", "--package", "bagwise-cli", "--test", "models"]))?;
+    run(inside(&[&["test", "--quiet", "--package", "bagwise"][..], &others].concat()))?;
+    run(inside(&["test", "--quiet", "--package", "bagwise-cli", "--test", "models"]))?;
     say(&format!(
         "by hand {} files: {}\ngenerated {} files: {}\n{:.0} s",
         by_hand.len(),
@@ -80,40 +80,33 @@ pub(crate) fn command() -> Result<()> {
     Ok(())
 }
 
-/// Copies the tracked and new files of the working tree. An unchanged file keeps its modification time, so that a second run
-/// builds only what changed.
-fn copy_repository(to: &Path) -> Result<()> {
-    let git = to.join(".git");
-    if git.exists() {
-        std::fs::remove_dir_all(&git).with_context(|| git.display().to_string())?;
+/// Cargo, with the builds of the checkout. Windows cannot replace a running xtask, which needs another folder there.
+fn inside(args: &[&str]) -> Command {
+    let mut command = cargo(args);
+    if cfg!(windows) {
+        command.env("CARGO_TARGET_DIR", target().join("new-method"));
     }
-    let listed = output(program("git", &["ls-files", "--cached", "--others", "--exclude-standard"]))?;
-    let files: BTreeSet<PathBuf> =
-        listed.lines().map(PathBuf::from).filter(|f| root().join(f).is_file()).collect();
-    for file in &files {
-        let target = to.join(file);
-        let text = std::fs::read(root().join(file)).with_context(|| file.display().to_string())?;
-        if std::fs::read(&target).is_ok_and(|old| old == text) {
-            continue;
-        }
-        std::fs::create_dir_all(target.parent().context("a file lies in a folder")?)?;
-        std::fs::write(&target, text).with_context(|| target.display().to_string())?;
-    }
-    remove_others(to, Path::new(""), &files)
+    command
 }
 
-/// Removes the files of the copy that the repository does not have.
-fn remove_others(copy: &Path, folder: &Path, files: &BTreeSet<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(copy.join(folder))? {
-        let entry = entry?;
-        let path = folder.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            remove_others(copy, &path, files)?;
-        } else if !files.contains(&path) {
-            std::fs::remove_file(entry.path()).with_context(|| entry.path().display().to_string())?;
-        }
+/// The files of the checkout that differ from the last commit.
+fn changes() -> Result<Vec<String>> {
+    let listed = output(program("git", &["status", "--porcelain", "--untracked-files=all"]))?;
+    Ok(listed.lines().filter_map(|line| line.get(3..)).map(String::from).collect())
+}
+
+/// Removes the method, and restores what was written for it. Other files stay as they are: someone may be working on them.
+fn take_back() -> Result<()> {
+    std::fs::remove_file(root().join(FILE))?;
+    let written = changes()?.into_iter().filter(|file| file == REGISTRY || is_generated(file));
+    let (known, new): (Vec<String>, Vec<String>) = written.partition(|file| {
+        let mut listed = program("git", &["ls-files", "--error-unmatch", file]);
+        listed.output().is_ok_and(|output| output.status.success())
+    });
+    for file in new {
+        std::fs::remove_file(root().join(file))?;
     }
-    Ok(())
+    run(program("git", &[vec!["restore".into(), "--".into()], known].concat()))
 }
 
 fn output(mut command: Command) -> Result<String> {

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use bagwise::Rng;
 
-use crate::faults::{difference, fresh};
-use crate::run::{print, say};
-use crate::scenes::{self, SCENES, Scene};
+use crate::faults::difference;
+use crate::run::say;
+use crate::scenes::{self, Files, Scene, fresh};
 use crate::trace::{Change, run};
 
 /// What a disk writes as a whole.
@@ -25,8 +25,6 @@ const AFTER: usize = 400;
 
 /// Power cuts in the middle of a command, each followed by the same command again.
 const WITHIN: usize = 12;
-
-type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// A change of a file's content.
 #[derive(Clone, Debug)]
@@ -217,38 +215,10 @@ fn relative(change: &Change, folder: &Path) -> Result<Change> {
 
 /// `cargo xtask power [VERB] [--binary FILE]`.
 pub(crate) fn command(args: &[String]) -> Result<()> {
-    let (mut verb, mut named) = (None, None);
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--binary" => named = Some(words.next().context("--binary needs a file")?.as_str()),
-            word if SCENES.iter().any(|s| s.verb == word) => verb = Some(word),
-            other => bail!("'{other}' is neither a verb nor --binary FILE"),
-        }
-    }
-    let binary = scenes::binary(named)?;
-    let start = tempfile::tempdir()?;
-    scenes::prepare(&binary, start.path())?;
-    let start = scenes::files(start.path())?;
-    let (mut cuts, mut broken) = (0, Vec::new());
-    let writes = |s: &&Scene| !s.outputs.is_empty() && !s.long;
-    for scene in SCENES.iter().filter(|s| verb.is_none_or(|verb| verb == s.verb)).filter(writes) {
-        let found = play(&binary, scene, &start).with_context(|| scene.line.to_string())?;
-        print(&format!(
-            "{:<12} {:>4} power cuts, {} faults  ({})\n",
-            scene.verb,
-            AFTER + WITHIN,
-            found.len(),
-            scene.line
-        ));
-        cuts += AFTER + WITHIN;
-        broken.extend(found);
-    }
-    print(&format!("{cuts} power cuts, {} faults\n", broken.len()));
-    if !broken.is_empty() {
-        bail!("{}", broken.join("\n"));
-    }
-    Ok(())
+    let writes = |s: &Scene| !s.outputs.is_empty() && !s.long;
+    scenes::play(args, "power cuts", writes, |binary, scene, start| {
+        Ok((AFTER + WITHIN, play(binary, scene, start)?))
+    })
 }
 
 /// Records a command and cuts the power; what was wrong.

@@ -8,7 +8,10 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use crate::run::{cargo, run, say, target};
+use crate::run::{cargo, print, run, say, target};
+
+/// The files of a folder.
+pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// A command of a verb.
 pub(crate) struct Scene {
@@ -116,14 +119,61 @@ pub(crate) fn prepare(binary: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// A copy of the folder that commands start from.
+pub(crate) fn fresh(start: &Files) -> Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
+    write_files(folder.path(), start)?;
+    Ok(folder)
+}
+
+/// Plays the scenes that are `wanted`, or those of one verb, for a command with the arguments `[VERB] [--binary FILE]`. `one` says
+/// of a scene how often it was disturbed, and what went wrong.
+pub(crate) fn play(
+    args: &[String],
+    disturbances: &str,
+    wanted: impl Fn(&Scene) -> bool,
+    one: impl Fn(&Path, &Scene, &Files) -> Result<(usize, Vec<String>)>,
+) -> Result<()> {
+    let (mut verb, mut named) = (None, None);
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--binary" => named = Some(words.next().context("--binary needs a file")?.as_str()),
+            word if SCENES.iter().any(|s| s.verb == word) => verb = Some(word),
+            other => bail!("'{other}' is neither a verb nor --binary FILE"),
+        }
+    }
+    let binary = binary(named)?;
+    let start = tempfile::tempdir()?;
+    prepare(&binary, start.path())?;
+    let start = files(start.path())?;
+    let (mut count, mut broken) = (0, Vec::new());
+    for scene in SCENES.iter().filter(|s| verb.is_none_or(|verb| verb == s.verb) && wanted(s)) {
+        let (done, found) = one(&binary, scene, &start).with_context(|| scene.line.to_string())?;
+        print(&format!(
+            "{:<12} {done:>4} {disturbances}, {} faults  ({})\n",
+            scene.verb,
+            found.len(),
+            scene.line
+        ));
+        count += done;
+        broken.extend(found);
+    }
+    print(&format!("{count} {disturbances}, {} faults\n", broken.len()));
+    if !broken.is_empty() {
+        bail!("{}", broken.join("\n"));
+    }
+    Ok(())
+}
+
 /// How many verbs there are in [`SCENES`].
 pub(crate) fn verbs() -> usize {
     SCENES.iter().map(|s| s.verb).collect::<std::collections::BTreeSet<_>>().len()
 }
 
 /// All files of a folder by their paths in it.
-pub(crate) fn files(folder: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
-    fn walk(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
+pub(crate) fn files(folder: &Path) -> Result<Files> {
+    fn walk(root: &Path, folder: &Path, all: &mut Files) -> Result<()> {
         for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
             let path = entry?.path();
             if path.is_dir() {
@@ -140,7 +190,7 @@ pub(crate) fn files(folder: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
 }
 
 /// Writes files into an empty folder.
-pub(crate) fn write_files(folder: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
+pub(crate) fn write_files(folder: &Path, files: &Files) -> Result<()> {
     for (name, bytes) in files {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().context("a file in a folder")?)?;
@@ -200,7 +250,7 @@ pub(crate) fn timeless(path: &Path, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The outputs of a command, without times.
-pub(crate) fn results(scene: &Scene, files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn results(scene: &Scene, files: &Files) -> Files {
     files
         .iter()
         .filter(|(path, _)| is_output(scene, path) && !is_temporary(path))

@@ -43,7 +43,8 @@ static PARAMS: &[ParamSpec] = &[ParamSpec::new(
     "How much closer to 0 the difference of the class means is brought, feature by feature; those that reach it \
      have no say.",
 )
-.grid("0,0.05,0.1")];
+.grid("0,0.05,0.1")
+.solver()];
 
 impl Method for NearestMean {
     fn info(&self) -> &'static Info {

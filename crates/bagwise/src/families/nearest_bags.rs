@@ -54,21 +54,21 @@ impl BagDistances {
     }
 
     /// The training bags of a model, and the place of each prepared bag among them.
-    pub(crate) fn keep(&self, point: usize, train: &[usize]) -> (KeptBags, Vec<usize>) {
+    pub(crate) fn keep(&self, point: usize, train: &[usize]) -> (MeasuringBags, Vec<usize>) {
         let mut place = vec![usize::MAX; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| place[bag] = at);
         let rank = self.ranks[self.representation[point]];
-        (KeptBags { bags: self.bags.select(train), rank }, place)
+        (MeasuringBags { bags: self.bags.select(train), rank }, place)
     }
 }
 
 /// Training bags that new ones are measured by.
-pub(crate) struct KeptBags {
+pub(crate) struct MeasuringBags {
     pub(crate) bags: Bags,
     pub(crate) rank: HausdorffRank,
 }
 
-impl KeptBags {
+impl MeasuringBags {
     /// New bags x kept bags.
     pub(crate) fn distances(&self, bags: &Bags, ctx: &Ctx) -> Result<Mat> {
         Ok(hausdorff_to(bags, &self.bags, &[self.rank], ctx)?.remove(0))
@@ -83,7 +83,7 @@ impl KeptBags {
         Ok(state)
     }
 
-    pub(crate) fn load(point: &Point, state: &State) -> Result<KeptBags> {
-        Ok(KeptBags { bags: state.nested("kept").bags()?, rank: rank(point)? })
+    pub(crate) fn load(point: &Point, state: &State) -> Result<MeasuringBags> {
+        Ok(MeasuringBags { bags: state.nested("kept").bags()?, rank: rank(point)? })
     }
 }

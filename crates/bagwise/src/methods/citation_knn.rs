@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use crate::families::nearest_bags::{BagDistances, KeptBags, RANK, copies};
+use crate::families::nearest_bags::{BagDistances, MeasuringBags, RANK, copies};
 use crate::method::{
     Capability, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
     State, Training, VotingBag,
@@ -134,7 +134,7 @@ impl Method for CitationKnn {
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
-        let mut kept = KeptBags::load(point, state)?;
+        let mut kept = MeasuringBags::load(point, state)?;
         kept.bags = kept.bags.with_ids(state.nested("names").names()?).map_err(|e| refuse(e.to_string()))?;
         let references = state.counts("references")?;
         let ends = state.counts("ends")?;
@@ -266,7 +266,7 @@ impl Prepared for CitationPrepared {
 
 /// The training bags, and how they vote for each output.
 struct CitationModel {
-    kept: KeptBags,
+    kept: MeasuringBags,
     outputs: Vec<Votes>,
 }
 

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::families::least_squares::solve_least_squares;
-use crate::families::nearest_bags::{BagDistances, KeptBags, RANK, copies};
+use crate::families::nearest_bags::{BagDistances, MeasuringBags, RANK, copies};
 use crate::method::{
     Explains, Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit,
     State, Training,
@@ -107,7 +107,7 @@ impl Method for RbfMip {
     }
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
-        let kept = KeptBags::load(point, state)?;
+        let kept = MeasuringBags::load(point, state)?;
         let mut outputs = Vec::new();
         loop {
             let own = state.nested(&format!("output{}", outputs.len()));
@@ -308,7 +308,7 @@ impl Prepared for NetworkPrepared {
 
 /// The training bags, and a network for each output.
 struct NetworkModel {
-    kept: KeptBags,
+    kept: MeasuringBags,
     outputs: Vec<GroupNetwork>,
 }
 
