@@ -161,10 +161,10 @@ def rows_of_frame(
     features = [name for name in table.names if name != bag]
     for role in _ROLES:
         if role in features:
+            taken = f"keep={[role]!r}" if role == "instance_label" else f"{role}={role!r}"
             raise ValueError(
                 f"the column '{role}' would be learned from as a feature; take it out with "
-                f"bagwise.from_frame(frame, {role if role != 'instance_label' else 'keep'}="
-                f"{repr(role) if role != 'instance_label' else [role]!r}), or drop or rename it"
+                f"bagwise.from_frame(frame, {taken}), or drop or rename it"
             )
     return _rows(table, features, bag_ids)
 

@@ -337,3 +337,18 @@ def test_regression_has_no_surprises_either(small: Dataset, tmp_path: Path) -> N
     model.save(tmp_path / "m.bagwise")
     assert bagwise.load(tmp_path / "m.bagwise").get_params() == model.get_params()
     assert SimpleMIClassifier().fit(frame, small.y).score(frame, small.y) > 0.5
+
+
+def test_the_advice_about_a_column_of_labels_works_as_printed(small: Dataset) -> None:
+    frame = small.bags.to_frame()
+    bag = next(name for name in frame.columns if name in ("bag", "bag_id"))
+    for role, advice in (
+        ("label", "bagwise.from_frame(frame, label='label')"),
+        ("group", "bagwise.from_frame(frame, group='group')"),
+        ("instance_label", "bagwise.from_frame(frame, keep=['instance_label'])"),
+    ):
+        plain = frame[[bag, *(name for name in frame.columns if name.startswith("f"))]].assign(**{role: 1.0})
+        with pytest.raises(ValueError) as said:
+            Bags(plain)
+        assert advice in str(said.value)
+        assert len(eval(advice, {"bagwise": bagwise, "frame": plain}).bags) == len(small.bags)
