@@ -64,21 +64,21 @@ fn a_weight_is_so_many_copies_of_a_bag() {
     let copies: Vec<usize> = (0..40).flat_map(|b| std::iter::repeat_n(b, weights[b])).collect();
     let repeated = data.select(&copies);
     for name in ["majority", "citation-knn", "rbf-mip", "mi-boost", "mi-wrapper", "optimal-ball", "dd"] {
-        let outputs = |fit: bagwise::Fit<'_>| {
+        let outputs = |from: bagwise::Fit<'_>| {
             let method = method(name).unwrap().tuned(false);
-            let model = fit.method(method).probabilities(false).run().unwrap();
+            let model = from.method(method).probabilities(false).run().unwrap();
             let said = model.predict(&data.bags).unwrap();
             said.into_iter().map(|p| p.outputs[0]).collect::<Vec<f64>>()
         };
-        let weighted = outputs(bagwise::fit(&data).bag_weights(weights.iter().map(|&w| w as f64).collect()));
-        let plain = outputs(bagwise::fit(&data));
+        let weighted = outputs(fit(&data).bag_weights(weights.iter().map(|&w| w as f64).collect()));
+        let plain = outputs(fit(&data));
         let apart = |other: &[f64]| {
             weighted
                 .iter()
                 .zip(other)
                 .fold(0.0, |most: f64, (a, b)| most.max((a - b).abs() / b.abs().max(1.0)))
         };
-        assert!(apart(&outputs(bagwise::fit(&repeated))) < 1e-9, "{name}");
+        assert!(apart(&outputs(fit(&repeated))) < 1e-9, "{name}");
         // These weights leave the majority and the best ball as they are.
         let same = ["majority", "optimal-ball"].contains(&name);
         assert!(same || apart(&plain) > 1e-6, "{name}: weights count");
