@@ -599,7 +599,11 @@ mod tests {
             let data = Bags::new(instances, vec![0, 1, 2, 3]).unwrap();
             for scale in [Scale::MinMax, Scale::ZScore, Scale::MaxAbs] {
                 let transform = Transform::fit(scale, false, &data, None, &[0, 1]).unwrap();
-                let with = |memory: u64| transform.apply(&data, &Ctx { memory, ..Ctx::default() }).unwrap();
+                let with = |memory: u64| {
+                    let mut ctx = Ctx::default();
+                    ctx.memory = memory;
+                    transform.apply(&data, &ctx).unwrap()
+                };
                 let (copied, read) = (with(1000), with(1));
                 assert!(matches!(read.instances(), Instances::Stored(_)));
                 assert!(!matches!(copied.instances(), Instances::Stored(_)));
