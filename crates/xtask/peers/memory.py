@@ -25,7 +25,7 @@ USUAL: Shape = (130, 1024)
 METHODS: dict[str, tuple[str, dict[str, Any], Shape]] = {
     "simple-mi": ("SimpleMIClassifier", {}, USUAL),
     "isk": ("ISKClassifier", {"psi": 16, "t": 20}, USUAL),
-    "mi-kernel": ("MIKernelClassifier", {}, (2, 131_072)),
+    "mi-kernel": ("MIKernelClassifier", {"gamma": 1e-4}, (2, 131_072)),
 }
 FORMS = ("list", "arrays", "frame")
 
@@ -144,7 +144,7 @@ def on_command_line(bagwise: str, method: str, size: float, budget: float) -> bo
     held = True
     given = [f"{key}={value}" for key, value in params.items()]
     given += {"simple-mi": [], "isk": ["epsilon=1", "c=8"], "mi-kernel": ["norm=mean"]}[method]
-    given += [] if method == "isk" else ["c=1", "gamma=1/median"]
+    given += {"simple-mi": ["c=1", "gamma=1/median"], "isk": [], "mi-kernel": ["c=1"]}[method]
     point = [word for pair in given for word in ("-p", pair)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
