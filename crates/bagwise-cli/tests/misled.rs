@@ -5,7 +5,7 @@ mod common;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use common::{bagwise, done, folder, text};
+use common::{bagwise, done, folder, json, text};
 
 /// What a command printed, results and remarks together.
 fn said(folder: &Path, line: &str) -> String {
@@ -111,7 +111,7 @@ fn a_simpler_method_below_the_baseline_is_not_recommended() {
     let folder = folder();
     let path = folder.path();
     write_noise(path);
-    let json = common::json(path, "compare noise.csv --methods mi-kernel,citation-knn -o noise --no-report");
+    let json = json(path, "compare noise.csv --methods mi-kernel,citation-knn -o noise --no-report");
     let value = |name: &str| {
         let rows = json["methods"].as_array().unwrap();
         rows.iter().find(|m| m["method"] == name).unwrap()["accuracy"]["mean"].as_f64().unwrap()
@@ -191,7 +191,7 @@ fn the_next_command_leaves_out_what_was_said_of_other_methods() {
     write_noise(path);
     for (psi, folder) in [("psi=4", "one"), ("isk.psi=4", "two")] {
         let line = format!("compare noise.csv --methods isk -p {psi} -o {folder} --no-report");
-        let json = common::json(path, &line);
+        let json = json(path, &line);
         let next = json["next"].as_str().unwrap().strip_prefix("bagwise ").unwrap().to_string();
         let taken = json["recommended"].as_str().unwrap();
         assert_eq!(next.contains("psi=4"), taken == "isk", "{next}");
@@ -293,4 +293,66 @@ fn a_coordinate_called_y_is_not_proposed_as_the_label() {
     std::fs::write(path.join("slides.csv"), table).unwrap();
     let found = said(path, "inspect slides.csv");
     assert!(found.contains("--bag slide --label msi"), "{found}");
+}
+
+#[test]
+fn a_forgotten_group_is_named_before_estimates_are_too_good() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "mixed.csv", "label,scaffold,sex,f", 120, |bag, i| {
+        format!("{},S{},{},{}", u8::from(noise(bag, 77) > 0.5), bag / 5, ["f", "m"][bag % 2], noise(bag, i))
+    });
+    let related = "bags with the same 'scaffold' (24 values in 120 bags) may be related";
+    let found = said(path, "inspect mixed.csv");
+    assert!(
+        found.contains(&format!("warning: {related}")) && found.contains("with --group scaffold"),
+        "{found}"
+    );
+    assert!(!found.contains("'sex' (2 values in"), "{found}");
+    for line in [
+        "compare mixed.csv --methods simple-mi -o m --no-report",
+        "fit mixed.csv --method simple-mi -o m.bagwise",
+    ] {
+        let printed = said(path, line);
+        assert!(printed.contains(related) && printed.contains("with --group scaffold"), "{printed}");
+        let grouped = line.replace("-o m", "-o grouped");
+        assert!(!said(path, &format!("{grouped} --group scaffold")).contains(related));
+    }
+    // A column that is kept is none to be learned from, but its bags are as related as before.
+    assert!(said(path, "inspect mixed.csv --keep scaffold").contains(related));
+    // So it is with names that are left out: two bags for each.
+    write(path, "pairs.csv", "label,donor,age,f", 90, |bag, i| {
+        let age = 40 + bag % 20;
+        format!("{},D{},{age},{}", u8::from(noise(bag, 77) > 0.5), (bag / 2) * 31 % 46, noise(bag, i))
+    });
+    let found = said(path, "inspect pairs.csv");
+    assert!(found.contains("bags with the same 'donor' (45 values in 90 bags) may be related"), "{found}");
+    assert!(!found.contains("'age' ("), "{found}");
+}
+
+#[test]
+fn a_patient_in_the_table_of_labels_that_nobody_uses_is_named() {
+    let folder = folder();
+    let path = folder.path();
+    std::fs::create_dir(path.join("slides")).unwrap();
+    let mut table = "slide,patient,msi,age\n".to_string();
+    for slide in 0..40 {
+        // NumPy's format, version 1: one instance of two features.
+        let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        let head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
+        file.extend_from_slice(format!("{head:<117}\n").as_bytes());
+        for f in 0..2 {
+            file.extend_from_slice(&(noise(slide, f) as f32).to_le_bytes());
+        }
+        std::fs::write(path.join(format!("slides/s{slide}.npy")), file).unwrap();
+        writeln!(table, "s{slide},P{},{},{}", slide / 4, slide / 4 % 2, 40 + slide % 7).unwrap();
+    }
+    std::fs::write(path.join("labels.csv"), table).unwrap();
+    let options = "slides --labels labels.csv --bag slide --label msi";
+    let related = "bags with the same 'patient' (10 values in 40 bags) may be related";
+    let found = said(path, &format!("inspect {options}"));
+    assert!(found.contains(related) && found.contains("with --group patient"), "{found}");
+    assert!(!found.contains("'age'"), "{found}");
+    assert!(said(path, &format!("evaluate {options} --method simple-mi")).contains(related));
+    assert!(!said(path, &format!("inspect {options} --group patient")).contains(related));
 }

@@ -96,7 +96,7 @@ fn is_one_of(name: &str, list: &[&str]) -> bool {
     list.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Finds the bag, label and group columns of a table that has a row per bag and no features.
+/// Finds the bag, label and group columns of a table that has a row per bag; its `features` are the columns without a role.
 pub(crate) fn find_beside(
     place: &Place,
     names: Option<&[String]>,
@@ -104,7 +104,8 @@ pub(crate) fn find_beside(
     options: &ReadOptions,
 ) -> Result<Roles> {
     let mut table = ColumnTable { place, names, taken: vec![None; width] };
-    Ok(table.roles(options)?.0)
+    let (roles, _) = table.roles(options)?;
+    Ok(Roles { features: (0..width).filter(|&c| table.taken[c].is_none()).collect(), ..roles })
 }
 
 /// Gives every column of a table its role. `names` are the headings, if the table has any.

@@ -5,6 +5,7 @@
 
 mod columns;
 mod findings;
+mod relatives;
 mod scaling;
 
 use serde::{Serialize, Serializer};
@@ -129,8 +130,8 @@ pub struct SizePredicts {
 }
 
 /// What [`inspect()`] finds that would mislead whoever is about to learn from the data: what gives the label or the target
-/// away, ids and codes of missing values among the attributes, bags that are there twice, and one class in nearly all bags
-/// if methods are chosen by accuracy (the default of `optimize`). Rows outside memory are not read for it.
+/// away, ids and codes of missing values among the attributes, bags that are there twice or may be related, and one class in
+/// nearly all bags if methods are chosen by accuracy (the default of `optimize`). Rows outside memory are not read for it.
 pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>> {
     let mut list = Vec::new();
     if let Some(Target::Classes { codes, names }) = &data.target
@@ -140,12 +141,16 @@ pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>
         let classes: Vec<usize> = (0..names.len()).map(count).filter(|&n| n > 0).collect();
         list.extend(findings::imbalance(&classes));
     }
+    let mut columns = Vec::new();
     if !matches!(data.bags.instances(), Instances::Stored(_)) {
-        let columns = columns::columns(&data.bags, data.target.as_ref())?;
+        columns = columns::columns(&data.bags, data.target.as_ref())?;
         let numbers = matches!(data.target, Some(Target::Values(_)));
         let twice = bagwise_core::duplicates(&data.bags, data.target.as_ref())?;
         list.extend(findings::leaks(&columns, numbers, &twice, data.groups.as_ref()));
     }
+    let shared = relatives::shared_columns(data, &columns)?;
+    let related = shared.iter().map(|column| findings::related(column, data.bags.len()));
+    list.extend(related.filter(|f| f.level == Severity::Warning));
     Ok(list)
 }
 
@@ -192,7 +197,9 @@ pub fn inspect(data: &Dataset) -> Result<Inspection> {
         warnings: data.warnings.clone(),
         columns,
     };
-    found.findings = findings::findings(&found, target.is_some(), data.undecided, data.groups.as_ref());
+    let shared = relatives::shared_columns(data, &found.columns)?;
+    found.findings =
+        findings::findings(&found, target.is_some(), data.undecided, data.groups.as_ref(), &shared);
     Ok(found)
 }
 

@@ -4,6 +4,7 @@
 use bagwise_core::{Duplicates, Groups, Message, Setting, undecided_target};
 use serde::Serialize;
 
+use super::relatives::SharedColumn;
 use super::{ColumnSummary, Inspection, LooksLike, Reveals};
 
 /// Attributes with missing values that are listed.
@@ -38,6 +39,7 @@ pub(super) fn findings(
     labelled: bool,
     undecided: Option<usize>,
     groups_of: Option<&Groups>,
+    shared: &[SharedColumn],
 ) -> Vec<Finding> {
     let mut list = Vec::new();
     let mut add = |level, kind, message: String, remedy: Message| {
@@ -56,6 +58,10 @@ pub(super) fn findings(
     sizes(found, &mut add);
     groups(found, &mut add);
     copies(&found.duplicates, groups_of, &mut add);
+    for column in shared {
+        let found = related(column, found.bags);
+        add(found.level, found.kind, found.message, found.remedy);
+    }
     // Sharing background instances is what multi-instance data do; only a flood of them is news.
     let again = found.duplicates.instances;
     if again * 20 > found.instances {
@@ -339,6 +345,20 @@ fn groups(found: &Inspection, add: Add<'_>) {
             "expected for patients or scaffolds; an error if all bags of a group should have the same label"
                 .into(),
         );
+    }
+}
+
+/// Of a column by which bags may be related.
+pub(super) fn related(column: &SharedColumn, bags: usize) -> Finding {
+    let SharedColumn { level, name, values } = column;
+    Finding {
+        level: *level,
+        kind: "related_bags",
+        message: format!("bags with the same '{name}' ({values} values in {bags} bags) may be related"),
+        remedy: Message::from(
+            "related bags in training and test make every estimate too optimistic; keep them together",
+        )
+        .with([Setting::GroupColumn(name.clone())]),
     }
 }
 
