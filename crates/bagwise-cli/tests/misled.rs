@@ -356,3 +356,31 @@ fn a_patient_in_the_table_of_labels_that_nobody_uses_is_named() {
     assert!(said(path, &format!("evaluate {options} --method simple-mi")).contains(related));
     assert!(!said(path, &format!("inspect {options} --group patient")).contains(related));
 }
+
+#[test]
+fn a_column_that_nearly_tells_the_label_is_asked_about() {
+    let folder = folder();
+    let path = folder.path();
+    let well = |bag: usize| 1 + bag % 5 + 6 * ((bag + usize::from(bag < 4)) % 2);
+    write(path, "leak.csv", "label,f,well", 200, |bag, i| {
+        format!("{},{},{}", bag % 2, noise(bag, i), well(bag))
+    });
+    let found = said(path, "inspect leak.csv");
+    assert!(found.contains("warning: attribute well alone predicts the label of 98% of the bags"), "{found}");
+    assert!(found.contains("is it derived from the label, or known only afterwards?"), "{found}");
+    let printed = said(path, "compare leak.csv --methods simple-mi -o leak --no-report");
+    assert!(printed.contains("attribute well alone predicts the label of 98% of the bags"), "{printed}");
+    write(path, "plate.csv", "label,f,plate", 200, |bag, i| {
+        format!("{},{},P{}", bag % 2, noise(bag, i), (bag + usize::from(bag % 33 == 0)) % 2)
+    });
+    assert!(
+        said(path, "inspect plate.csv")
+            .contains("attribute plate alone predicts the label of 96% of the bags")
+    );
+    write(path, "dose.csv", "label,f,g", 60, |bag, i| {
+        let y = 5.0 * noise(bag, 50);
+        format!("{y},{},{}", noise(bag, i), 3.0 * y + 0.1 * noise(bag, i))
+    });
+    let found = said(path, "inspect dose.csv");
+    assert!(found.contains("attribute g alone explains 99.9% of the variance of the target"), "{found}");
+}

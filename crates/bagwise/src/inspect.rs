@@ -6,13 +6,15 @@
 mod columns;
 mod findings;
 mod relatives;
+mod reveals;
 mod scaling;
 
 use serde::{Serialize, Serializer};
 
 pub use bagwise_core::{Duplicates, repeats_of_earlier};
-pub use columns::{ColumnSummary, LooksLike, Reveals};
+pub use columns::{ColumnSummary, LooksLike};
 pub use findings::{Finding, Severity};
+pub use reveals::Reveals;
 pub use scaling::Scaling;
 
 use bagwise_core::{Dataset, Groups, Instances, Message, Result, Target};

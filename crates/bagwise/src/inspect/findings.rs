@@ -211,6 +211,27 @@ fn revealing(columns: &[ColumnSummary], numbers: bool, add: Add<'_>) {
             add(Severity::Warning, "reveals_label", message, remedy);
         }
     }
+    let names = names_where(columns, |c| c.predicts_label.is_some());
+    if !names.is_empty() {
+        let share = columns.iter().filter_map(|c| c.predicts_label).fold(1.0, f64::min);
+        let or_more = if names.len() > 1 { " or more" } else { "" };
+        let what = match numbers {
+            true => format!("alone explains {}% of the variance of the target{or_more}", tenths(share)),
+            false => {
+                format!("alone predicts the label of {:.0}% of the bags{or_more}", (100.0 * share).floor())
+            }
+        };
+        let message = format!("{} {what}", list("attribute", "attributes", &names));
+        let remedy =
+            Message::from("is it derived from the label, or known only afterwards? Then leave it out")
+                .with([Setting::Ignore(None)]);
+        add(Severity::Warning, "predicts_label", message, remedy);
+    }
+}
+
+/// A share in percent with one digit, rounded down: 100 would be said of what is exact.
+fn tenths(share: f64) -> f64 {
+    (1000.0 * share).floor() / 10.0
 }
 
 /// Numbers that were given and not measured: ids, and codes for values that are missing.
