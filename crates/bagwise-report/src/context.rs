@@ -17,8 +17,10 @@ pub const CONTEXT_FILE: &str = "report.json";
 pub struct Context {
     /// The command as it was typed.
     pub command: String,
-    /// The command that fits the winner on all bags.
+    /// The command that fits the method to take on all bags.
     pub fit_command: String,
+    /// The method that it fits; empty if that is not known.
+    pub fit_method: String,
     /// The bagwise that ran.
     pub version: String,
     /// Operating system and processor.

@@ -199,6 +199,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     let mut comparison = Comparison::new(&results, args, name)?;
     reporting::add(comparison.folder(), |known| {
         known.fit_command = comparison.fit_command.clone();
+        known.fit_method = comparison.fit_method.clone();
         known.skipped = results.skipped();
         known.level = Some(args.judging.level);
         known.seconds = Some(results.elapsed.as_secs_f64());
@@ -249,6 +250,8 @@ struct Comparison<'a> {
     data: &'a str,
     report: Option<PathBuf>,
     fit_command: String,
+    /// What it fits.
+    fit_method: String,
 }
 
 impl Comparison<'_> {
@@ -289,7 +292,7 @@ impl Comparison<'_> {
             // With the data in its name, the next data set does not replace the model.
             quoted(&format!("{}-{taken}.bagwise", stem_of(data))),
         );
-        Ok(Comparison { results, data, report: None, fit_command })
+        Ok(Comparison { results, data, report: None, fit_command, fit_method: taken.into() })
     }
 
     fn folder(&self) -> &Path {
