@@ -385,6 +385,11 @@ fn the_scaling_follows_the_ranges() {
         inspect(&build(&[50, 50], 4, data)).scaling.name
     };
     assert_eq!(scaled(&|v| v), "none");
+    // One attribute of four has another unit.
+    let mut rng = Rng::new(9, "inspect", &[]);
+    let unit = |(i, v): (usize, f64)| if i % 4 == 3 { 350.0 + 50.0 * v } else { v };
+    let mixed: Vec<f64> = (0..400).map(|_| rng.normal()).enumerate().map(unit).collect();
+    assert_eq!(inspect(&build(&[50, 50], 4, mixed)).scaling.name, "minmax");
     assert_eq!(scaled(&|v| v.sin()), "none");
     assert_eq!(scaled(&|v| 100.0 + 30.0 * v), "minmax");
     assert_eq!(scaled(&|v| (3.0 * v).exp() * 1e3), "minmax");
