@@ -384,3 +384,18 @@ fn a_column_that_nearly_tells_the_label_is_asked_about() {
     let found = said(path, "inspect dose.csv");
     assert!(found.contains("attribute g alone explains 99.9% of the variance of the target"), "{found}");
 }
+
+#[test]
+fn a_title_above_the_headings_is_not_taken_for_them() {
+    let folder = folder();
+    let path = folder.path();
+    let mut table = "Assay Export 2024;;;\nmol;scaffold;active;fit\n".to_string();
+    (0..40).for_each(|row| writeln!(table, "{};S{};{};0,{row}", row / 2, row / 8, row / 2 % 2).unwrap());
+    std::fs::write(path.join("title.csv"), table).unwrap();
+    let output = bagwise(path, &["inspect", "title.csv"]);
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("title.csv, line 1: the line looks like a title, and line 2 like the column names"),
+        "{error}"
+    );
+}
