@@ -399,3 +399,26 @@ fn a_title_above_the_headings_is_not_taken_for_them() {
         "{error}"
     );
 }
+
+#[test]
+fn groups_that_tell_the_label_are_named() {
+    let folder = folder();
+    let path = folder.path();
+    for (name, groups) in [("two.csv", 2), ("six.csv", 6)] {
+        write(path, name, "label,group,f", 36, |bag, i| {
+            format!("{},G{},{}", bag % 2, bag % groups, noise(bag, i))
+        });
+    }
+    let found = said(path, "inspect six.csv");
+    let warning = "all bags of a group have the same label, so there are 6 independent examples and not 36";
+    assert!(found.contains(&format!("warning: {warning}")), "{found}");
+    assert!(said(path, "compare six.csv --methods simple-mi --inner 2 -o six --no-report").contains(warning));
+    let line = "compare two.csv --methods simple-mi -o two --no-report";
+    let output = bagwise(path, &line.split_whitespace().collect::<Vec<_>>());
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("with these groups the label of bags in other groups cannot be learned"),
+        "{error}"
+    );
+    assert!(!error.contains("or none"), "{error}");
+}

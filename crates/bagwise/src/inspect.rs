@@ -9,6 +9,8 @@ mod relatives;
 mod reveals;
 mod scaling;
 
+use std::collections::BTreeSet;
+
 use serde::{Serialize, Serializer};
 
 pub use bagwise_core::{Duplicates, repeats_of_earlier};
@@ -95,6 +97,9 @@ pub struct GroupSummary {
     pub largest: usize,
     /// Groups with bags of more than one class.
     pub mixed: usize,
+    /// Groups with bags of each class, in the order of the classes.
+    #[serde(skip)]
+    pub of_class: Vec<usize>,
 }
 
 /// Instances per bag.
@@ -142,6 +147,10 @@ pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>
         let count = |code: usize| codes.iter().filter(|&&c| c as usize == code).count();
         let classes: Vec<usize> = (0..names.len()).map(count).filter(|&n| n > 0).collect();
         list.extend(findings::imbalance(&classes));
+    }
+    if let Some(groups) = &data.groups {
+        let groups = group_summary(groups, data.target.as_ref());
+        list.extend(findings::pure_groups(&groups, data.bags.len()).filter(|f| f.level == Severity::Warning));
     }
     let mut columns = Vec::new();
     if !matches!(data.bags.instances(), Instances::Stored(_)) {
@@ -216,19 +225,20 @@ fn class_counts(target: Option<&Target>) -> Vec<(String, usize)> {
 
 fn group_summary(groups: &Groups, target: Option<&Target>) -> GroupSummary {
     let mut sizes = vec![0usize; groups.names.len()];
-    let mut class: Vec<Option<u32>> = vec![None; groups.names.len()];
-    let mut mixed = vec![false; groups.names.len()];
+    let mut classes = vec![BTreeSet::new(); groups.names.len()];
+    let mut of_class = Vec::new();
     for (bag, &group) in groups.codes.iter().enumerate() {
         sizes[group as usize] += 1;
-        if let Some(Target::Classes { codes, .. }) = target {
-            let first = *class[group as usize].get_or_insert(codes[bag]);
-            mixed[group as usize] |= first != codes[bag];
+        if let Some(Target::Classes { codes, names }) = target {
+            of_class.resize(names.len(), 0);
+            of_class[codes[bag] as usize] += usize::from(classes[group as usize].insert(codes[bag]));
         }
     }
     GroupSummary {
         count: sizes.iter().filter(|&&s| s > 0).count(),
         largest: sizes.iter().copied().max().unwrap_or(0),
-        mixed: mixed.iter().filter(|&&m| m).count(),
+        mixed: classes.iter().filter(|c| c.len() > 1).count(),
+        of_class,
     }
 }
 

@@ -5,7 +5,7 @@ use bagwise_core::{Duplicates, Groups, Message, Setting, undecided_target};
 use serde::Serialize;
 
 use super::relatives::SharedColumn;
-use super::{ColumnSummary, Inspection, LooksLike, Reveals};
+use super::{ColumnSummary, GroupSummary, Inspection, LooksLike, Reveals};
 
 /// Attributes with missing values that are listed.
 const SHOWN_MISSING: usize = 8;
@@ -357,6 +357,9 @@ fn groups(found: &Inspection, add: Add<'_>) {
             .with([Setting::Group]);
         add(Severity::Note, "groups_are_bags", message, remedy);
     }
+    if let Some(found) = pure_groups(groups, found.bags) {
+        add(found.level, found.kind, found.message, found.remedy);
+    }
     if groups.mixed > 0 && groups.count > 1 {
         let message = format!("{} of {} groups have bags of more than one class", groups.mixed, groups.count);
         add(
@@ -367,6 +370,34 @@ fn groups(found: &Inspection, add: Add<'_>) {
                 .into(),
         );
     }
+}
+
+/// Of groups that have bags of one class each. Few of them are a warning: what they differ in besides the label is learned instead.
+pub(super) fn pure_groups(groups: &GroupSummary, bags: usize) -> Option<Finding> {
+    const FEW: usize = 5;
+    let of_class = &groups.of_class;
+    let used = of_class.iter().filter(|&&n| n > 0);
+    let fewest = *used.clone().min()?;
+    if groups.mixed > 0 || used.count() < 2 || groups.count == bags {
+        return None;
+    }
+    let (level, remedy) = match fewest < FEW {
+        true => (
+            Severity::Warning,
+            "a method may learn to tell these groups apart instead of the classes; add bags of more groups of each class",
+        ),
+        false => (Severity::Note, "expected if the label is a property of the group, such as a patient"),
+    };
+    Some(Finding {
+        level,
+        kind: "pure_groups",
+        message: format!(
+            "all bags of a group have the same label, so there are {} independent examples and not {bags}; the rarest class \
+             has {fewest}",
+            groups.count
+        ),
+        remedy: remedy.into(),
+    })
 }
 
 /// Of a column by which bags may be related.

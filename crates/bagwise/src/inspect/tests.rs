@@ -343,10 +343,19 @@ fn labels_groups_and_shape_are_judged() {
         inspect(&noise(60, 3, 7).with_groups(Groups::from_names(&names)).unwrap())
     };
     assert_eq!(kinds(&grouped(&|b| b / 4)), ["mixed_groups"]);
-    assert_eq!(grouped(&|b| b / 4).groups, Some(GroupSummary { count: 15, largest: 4, mixed: 15 }));
+    assert_eq!(
+        grouped(&|b| b / 4).groups,
+        Some(GroupSummary { count: 15, largest: 4, mixed: 15, of_class: vec![15, 15] })
+    );
     // Classes 0, 1, 0 in a group: mixed although the last is as the first.
-    assert_eq!(grouped(&|b| b / 3).groups, Some(GroupSummary { count: 20, largest: 3, mixed: 20 }));
-    assert_eq!(kinds(&grouped(&|b| b % 6)), Vec::<&str>::new());
+    assert_eq!(
+        grouped(&|b| b / 3).groups,
+        Some(GroupSummary { count: 20, largest: 3, mixed: 20, of_class: vec![20, 20] })
+    );
+    // Three groups of a class are few; six are as many as patients of a small study.
+    let level = |found: Inspection| found.findings.iter().map(|f| (f.kind, f.level)).collect::<Vec<_>>();
+    assert_eq!(level(grouped(&|b| b % 6)), [("pure_groups", Severity::Warning)]);
+    assert_eq!(level(grouped(&|b| b % 12)), [("pure_groups", Severity::Note)]);
     assert_eq!(kinds(&grouped(&|_| 0)), ["one_group"]);
     assert_eq!(kinds(&grouped(&|b| b)), ["groups_are_bags"]);
 }
