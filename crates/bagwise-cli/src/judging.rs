@@ -196,16 +196,24 @@ pub(crate) fn run_shard(
 /// Says which of two classes counts as positive where nobody said it and the names do not: recall, F1 and methods that look for
 /// positive instances depend on it.
 pub(crate) fn say_positive(data: &Dataset, given: Option<&str>, session: &Session) {
-    const PLAIN: [&str; 9] = ["1", "1.0", "true", "yes", "y", "positive", "pos", "active", "+1"];
-    if let (None, Some(Target::Classes { names, .. })) = (given, &data.target)
-        && let [other, positive] = &names[..]
-        && !PLAIN.contains(&positive.to_lowercase().as_str())
+    if let Some(Target::Classes { names, .. }) = &data.target
+        && let Some(remark) = positive_remark(names, given)
     {
-        session.say(&format!(
+        session.say(&remark);
+    }
+}
+
+/// The same, for the end of a table.
+pub(crate) fn positive_remark(classes: &[String], given: Option<&str>) -> Option<String> {
+    const PLAIN: [&str; 9] = ["1", "1.0", "true", "yes", "y", "positive", "pos", "active", "+1"];
+    let [other, positive] = classes else { return None };
+    let unsaid = given.is_none() && !PLAIN.contains(&positive.to_lowercase().as_str());
+    unsaid.then(|| {
+        format!(
             "positive class: {positive}, the last in sort order; use --positive {} if the instances that decide make a bag {other}",
             quoted(other)
-        ));
-    }
+        )
+    })
 }
 
 /// Does what `go` does with the evaluation, which is one of `parts`, and shows how it goes.
@@ -259,7 +267,9 @@ fn watched<T>(
                 *lock(&kept) = (*done, *total);
                 // What is known of a run that was finished before stays.
                 if let Some(folder) = folder.filter(|f| done < total || !reporting::complete(f)) {
-                    let known = Context::begin(data, candidates, plan, level, reporting::command())?;
+                    let mut known = Context::begin(data, candidates, plan, level, reporting::command())?;
+                    known.thinned =
+                        time.thinned().map(|m| (m.method.clone(), m.points, m.whole_grid)).collect();
                     known.save(folder)?;
                     reported = Some((folder.to_path_buf(), known));
                 }

@@ -422,3 +422,28 @@ fn groups_that_tell_the_label_are_named() {
     );
     assert!(!error.contains("or none"), "{error}");
 }
+
+#[test]
+fn the_report_says_what_it_left_out_and_which_class_is_positive() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "tissue.csv", "label,f,g", 24, |bag, i| {
+        let class = ["normal", "diseased"][bag % 2];
+        format!("{class},{},{}", noise(bag, i) + (bag % 2) as f64, noise(bag, 9 + i))
+    });
+    let printed = said(path, "compare tissue.csv --methods mirsvm -p mirsvm.c=1 --folds 3 --inner 2 -o t");
+    assert_eq!(printed.matches("positive class: normal, the last in sort order").count(), 2, "{printed}");
+    let page = std::fs::read_to_string(path.join("t/report.html")).unwrap();
+    assert!(page.contains("The positive class is normal. What mirsvm learned may depend on it."), "{page}");
+    let known = path.join("t/report.json");
+    let mut context: serde_json::Value = serde_json::from_slice(&std::fs::read(&known).unwrap()).unwrap();
+    assert_eq!(context["thinned"], serde_json::json!([]));
+    context["thinned"] = serde_json::json!([["isk", 225, 450]]);
+    std::fs::write(&known, context.to_string()).unwrap();
+    done(path, "report t -o again.html");
+    let page = std::fs::read_to_string(path.join("again.html")).unwrap();
+    assert!(page.contains("Fewer grid points, to save time: isk (225 of 450)."), "{page}");
+    // What was done is not computed again, and no time is said for it.
+    let again = said(path, "compare tissue.csv --methods mirsvm -p mirsvm.c=1 --folds 3 --inner 2 -o t");
+    assert!(again.contains("summary to t; all sessions took "), "{again}");
+}

@@ -45,6 +45,8 @@ pub struct Context {
     pub precision: String,
     /// Methods left out for lack of time.
     pub skipped: Vec<String>,
+    /// Methods that had part of their grid for lack of time, with the points they had and those of the grid.
+    pub thinned: Vec<(String, usize, usize)>,
     /// Methods that took part in the last run; empty if that is not known. The folder keeps the records of others.
     pub methods: Vec<String>,
     /// What the data look like.

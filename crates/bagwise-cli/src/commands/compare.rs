@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
-use bagwise::judge::{Difference, MethodSummary};
+use bagwise::judge::{Difference, MethodSummary, Truth};
 use bagwise::plan::NOMINAL_TIME;
 use bagwise::run::files::SUMMARY;
 use bagwise::{BASELINE, Evaluation, INNER_FOLDS, RecordLocation, Target, TimePlan};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
-use crate::judging::{self, Judging, Sharding, metric_json, shown};
+use crate::judging::{self, Judging, Sharding, metric_json, positive_remark, shown};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Rows, Style, quoted};
 use crate::outside;
@@ -435,8 +435,15 @@ impl Output for Comparison<'_> {
             Some(format!("no interval for {}: {why}\n", line.method))
         });
         let without: String = without.collect();
+        let positive = match &self.results.roster.truth {
+            Truth::Classes { names, .. } => positive_remark(names, self.results.plan.positive.as_deref()),
+            Truth::Values(_) => None,
+        };
+        let positive = positive.map_or(String::new(), |remark| format!("{remark}\n"));
+        // Of a run that goes on, most of the time may have been spent before.
+        let took = if self.results.resumed { "; all sessions took" } else { " in" };
         format!(
-            "{}{without}\n{}\n{}\nwrote records, folds, predictions, differences and summary to {folder} in {:.1} s\n{report}next: {}\n",
+            "{}{without}\n{}\n{}\n{positive}wrote records, folds, predictions, differences and summary to {folder}{took} {:.1} s\n{report}next: {}\n",
             self.rows(Digits::Few(3)),
             self.differences(),
             paint.paint(&self.results.verdict.sentence(), BOLD),
