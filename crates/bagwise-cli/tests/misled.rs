@@ -447,3 +447,27 @@ fn the_report_says_what_it_left_out_and_which_class_is_positive() {
     let again = said(path, "compare tissue.csv --methods mirsvm -p mirsvm.c=1 --folds 3 --inner 2 -o t");
     assert!(again.contains("summary to t; all sessions took "), "{again}");
 }
+
+#[test]
+fn a_model_that_is_no_better_than_a_constant_is_said_to_be_none() {
+    let folder = folder();
+    let path = folder.path();
+    write_noise(path);
+    let fitted = said(
+        path,
+        "fit noise.csv --method simple-mi -p kernel=rbf -p embed=mean -p gamma=10 -p c=1 -o n.bagwise",
+    );
+    assert!(fitted.contains("; a constant prediction has 0.500"), "{fitted}");
+    assert!(
+        fitted.contains("the model is not better than a constant prediction on the inner folds"),
+        "{fitted}"
+    );
+    assert!(said(path, "show n.bagwise").contains("where a constant prediction has 0.500"));
+    write(path, "line.csv", "label,f", 30, |bag, i| format!("{}.5,{}", bag, bag as f64 + noise(bag, i)));
+    let fitted =
+        json(path, "fit line.csv --task regression --method simple-mi -p c=100 -p gamma=0.1 -o l.bagwise");
+    // The deviation of 0.5, 1.5, …, 29.5, by means of other bags.
+    let (value, constant) =
+        (fitted["inner_value"].as_f64().unwrap(), fitted["constant_value"].as_f64().unwrap());
+    assert!((8.6..10.0).contains(&constant) && value < constant, "{fitted}");
+}

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, read_maps};
+use bagwise::judge::Metric;
+use bagwise::model::TrainingSummary;
 use bagwise::params::Point;
-use bagwise::{AUTO, INNER_FOLDS, Model};
+use bagwise::{AUTO, BASELINE, Model};
 
 use crate::args::Data;
 use crate::judging::{human_seconds, say_plan, say_positive};
@@ -127,6 +129,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         chosen: plan.methods.len() > 1 || plan.methods[0].points > 1,
         output: &args.output,
     })?;
+    if header.method != BASELINE && !beats_constant(&header.training) {
+        session.warn("the model is not better than a constant prediction on the inner folds; do not rely on its predictions");
+    }
     if !header.training.threshold_met {
         session.warn("no threshold satisfies the rule on the training bags; using the closest one");
     }
@@ -154,6 +159,16 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.say(&format!("bagwise explain does not work with this model: {why}"));
     }
     Ok(Outcome::Done)
+}
+
+/// Whether the inner folds say that a model is better than a constant; true if they say nothing.
+fn beats_constant(training: &TrainingSummary) -> bool {
+    let (Some(value), Some(constant), Ok(metric)) =
+        (training.inner_value, training.constant_value, training.chosen_by.parse::<Metric>())
+    else {
+        return true;
+    };
+    metric.better(value, constant)
 }
 
 /// A model that was learned, and what is known of it without new bags.
@@ -191,7 +206,8 @@ impl Output for Fitted<'_> {
         object
             .put("nested_value", training.nested_value)
             .put("conformal_folds", self.model.conformal_folds());
-        object.put("inner_value", training.inner_value).put("optimistic", self.chosen);
+        object.put("inner_value", training.inner_value).put("constant_value", training.constant_value);
+        object.put("optimistic", self.chosen);
         object.put("threshold", header.threshold).put("threshold_met", training.threshold_met);
         object.put("out_of_bag", Some(self.model.out_of_bag()).filter(|values| !values.is_empty()));
         object.put("machines", header.tasks.len()).put("not_converged", training.not_converged);
@@ -232,9 +248,13 @@ impl Output for Fitted<'_> {
             ),
             false => format!("an ensemble of {}:\n  {}", members.len(), members.join("\n  ")),
         };
+        let constant = header
+            .training
+            .constant_value
+            .map_or(String::new(), |v| format!("; a constant prediction has {v:.3}"));
         let mut text = format!(
-            "{what}\n{} over {} inner folds: {value}{remark}\n",
-            header.training.chosen_by, self.inner
+            "{what}\n{} over {} inner folds: {value}{constant}{remark}\n",
+            header.training.chosen_by, header.training.inner_folds
         );
         if let Some(value) = header.training.nested_value {
             text += &format!(
