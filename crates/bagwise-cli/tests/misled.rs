@@ -471,3 +471,21 @@ fn a_model_that_is_no_better_than_a_constant_is_said_to_be_none() {
         (fitted["inner_value"].as_f64().unwrap(), fitted["constant_value"].as_f64().unwrap());
     assert!((8.6..10.0).contains(&constant) && value < constant, "{fitted}");
 }
+
+#[test]
+fn what_makes_bags_unfamiliar_is_named() {
+    let folder = folder();
+    let path = folder.path();
+    let plates = |plate: &'static str| {
+        move |bag: usize, i: usize| {
+            format!("{},{plate}{},{}", bag % 2, bag % 3, noise(bag, i) + (bag % 2) as f64)
+        }
+    };
+    write(path, "old.csv", "label,plate,f", 30, plates("P"));
+    write(path, "new.csv", "label,plate,f", 10, plates("Q"));
+    done(path, "fit old.csv --method simple-mi -p c=1 -p gamma=1 -o m.bagwise");
+    let printed = said(path, "predict m.bagwise new.csv --ignore label -o p.csv");
+    assert!(printed.contains("10 of 10 bags are unfamiliar"), "{printed}");
+    assert!(printed.contains("'plate' (unknown category 'Q0', 10 bags)"), "{printed}");
+    assert!(printed.contains("wrote p.csv"), "{printed}");
+}
