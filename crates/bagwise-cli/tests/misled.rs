@@ -489,3 +489,43 @@ fn what_makes_bags_unfamiliar_is_named() {
     assert!(printed.contains("'plate' (unknown category 'Q0', 10 bags)"), "{printed}");
     assert!(printed.contains("wrote p.csv"), "{printed}");
 }
+
+#[test]
+fn errors_point_at_what_is_wrong() {
+    let folder = folder();
+    let path = folder.path();
+    let error = |line: &str| {
+        let output = bagwise(path, &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        text(&output.stderr).to_string()
+    };
+    write(path, "data.csv", "label,pocket_fit", 20, |bag, i| {
+        format!("{},{}", bag % 2, noise(bag, i) + (bag % 2) as f64)
+    });
+    write(path, "other.csv", "PocketFit", 4, |bag, i| noise(bag, i).to_string());
+    done(path, "fit data.csv --method simple-mi -p c=1 -p gamma=1 -o m.bagwise");
+    assert!(error("predict m.bagwise other.csv").contains("(did you mean 'PocketFit'?)"));
+    assert!(error("predict data.csv m.bagwise").contains("next: bagwise predict m.bagwise data.csv"));
+    assert!(
+        error("inspect molecules.csv --bag conformer --label active")
+            .contains("with --label COLUMN or --bag COLUMN")
+    );
+    std::fs::write(path.join("book.xlsx"), b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00").unwrap();
+    assert!(error("inspect book.xlsx").contains("save the sheet as CSV"));
+    let mut array = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    let head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
+    array.extend_from_slice(format!("{head:<117}\n").as_bytes());
+    array.extend_from_slice(&[0; 8]);
+    std::fs::create_dir(path.join("slides")).unwrap();
+    std::fs::write(path.join("slides/s.npy"), array).unwrap();
+    assert!(error("predict m.bagwise slides/s.npy").contains("give the folder"));
+    std::fs::write(path.join("bare.csv"), "b1,0,1\nb1,0,2\nb2,1,3\nb2,1,4\nb3,0,1\nb3,0,2\nb4,1,3\nb4,1,5\n")
+        .unwrap();
+    done(path, "fit bare.csv --no-header --method simple-mi -p c=1 -p gamma=1 --inner 2 -o bare.bagwise");
+    let wider = error("predict bare.bagwise slides");
+    assert!(
+        wider.contains("the instances have 2 features; the training data had 1")
+            && !wider.contains("--label"),
+        "{wider}"
+    );
+}

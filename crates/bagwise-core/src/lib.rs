@@ -23,7 +23,7 @@ pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
 pub use ctx::{Clock, Ctx, NoProgress, Precision, Progress, RunProgress, SharedResults, SystemClock};
 pub use dataset::{CarriedColumn, Dataset, Groups, UnusedColumn};
 pub use duplicates::{Duplicates, bag_digests, duplicates, repeats_of_earlier};
-pub use error::{Error, Place, Result, human_bytes};
+pub use error::{Error, Place, Result, human_bytes, is_same_name};
 pub use mat::{Csr, Mat};
 pub use message::{Message, Setting, Wording};
 pub use rng::{Rng, absorb, noise};

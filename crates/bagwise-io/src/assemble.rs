@@ -198,7 +198,7 @@ impl BagBuilder {
             Message::from(format!(
                 "all rows of a bag must have the same {what}; fix it, or name another column"
             ))
-            .with([if what == "group" { Setting::Group } else { Setting::Label }]),
+            .with([if what == "group" { Setting::Group } else { Setting::Label }, Setting::Bag]),
         )
     }
 

@@ -372,6 +372,15 @@ fn not_recognised(path: &Path, head: &[u8]) -> Error {
             "convert it with the Python package: bagwise.convert(FILE, \"data.npz\")",
         );
     }
+    let extension = plain_extension(path).unwrap_or_default();
+    if ["xlsx", "xlsm", "xls", "ods"].contains(&extension.as_str()) {
+        let remedy = "save the sheet as CSV in the program that made it, and give that file";
+        return Error::data(place, "this is a spreadsheet, which is not supported", remedy);
+    }
+    if head.starts_with(b"\x93NUMPY") {
+        let remedy = "each .npy file of a folder is one bag: give the folder, or use an .npz file";
+        return Error::data(place, "this is a single array", remedy);
+    }
     let known: Vec<&str> = READERS.iter().map(|r| r.name()).collect();
     Error::data(
         place,

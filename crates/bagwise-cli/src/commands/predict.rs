@@ -1,8 +1,8 @@
 //! `bagwise predict`: predicts new bags with a saved model, and marks bags that are unlike its training bags.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use bagwise::io::Column;
 use bagwise::model::{Model, Prediction, UnfamiliarColumn};
 use bagwise::{CarriedColumn, Dataset};
@@ -72,7 +72,18 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     args.target.check(&[&args.data, &args.model.to_string_lossy()], session)?;
-    let model = Model::load(&args.model)?;
+    let model = Model::load(&args.model).map_err(|error| {
+        let (first, second) = (&args.model.to_string_lossy(), &args.data);
+        // Only a file that exists can have been given in the wrong place.
+        match Path::new(second).is_file() && Model::load(Path::new(second)).is_ok() {
+            true => anyhow!(
+                "{first}: not a model, but {second} is; next: bagwise predict {} {}",
+                quoted(second),
+                quoted(first)
+            ),
+            false => error.into(),
+        }
+    })?;
     let options = args.read.read_options();
     let in_pieces = args.streaming.is_on(&args.data, &options)?;
     let (mut bags, mut strange, mut less_probable, mut labelled) = (0, 0, 0, false);
