@@ -529,3 +529,16 @@ fn errors_point_at_what_is_wrong() {
         "{wider}"
     );
 }
+
+#[test]
+fn a_rule_for_the_threshold_shows_what_it_is_about() {
+    let folder = folder();
+    let path = folder.path();
+    write_noise(path);
+    let found =
+        said(path, "evaluate noise.csv --method simple-mi --threshold recall=0.9 --folds 4 --inner 2");
+    assert!(
+        found.contains(" recall ") && found.contains("threshold by recall=0.9, chosen on the training bags"),
+        "{found}"
+    );
+}
