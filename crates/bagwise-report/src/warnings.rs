@@ -169,7 +169,9 @@ fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
 fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
     let winner = view.winner();
     let (mut others, mut also) = (Vec::new(), "");
-    for line in view.verdict.table.iter().filter(|l| l.method != BASELINE) {
+    let baseline = view.verdict.table.iter().find(|line| line.method == BASELINE);
+    let tuned = view.verdict.table.iter().filter(|l| l.method != BASELINE && l.may_improve(baseline));
+    for line in tuned {
         let often = often_at_grid_end(view.records(&line.method));
         let names: Vec<String> = often.iter().map(ToString::to_string).collect();
         if names.is_empty() {
