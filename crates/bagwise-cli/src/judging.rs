@@ -8,9 +8,7 @@ use bagwise::io::files::read_bounded;
 use bagwise::io::{Column, ReadOptions};
 use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
 use bagwise::plan::{METHOD_TIME, NOMINAL_TIME};
-use bagwise::{
-    Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, Shard, Target, TimePlan, human_bytes,
-};
+use bagwise::{Dataset, Evaluate, Evaluation, Event, LEVEL, Shard, Target, TimePlan, human_bytes};
 use bagwise_report::Context;
 use clap::Args;
 
@@ -32,9 +30,9 @@ pub(crate) struct Judging {
     /// Number of outer folds, or of random halves [default: 10, or the number of groups if smaller; 5 halves]
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
-    /// Number of inner folds, used to choose parameters
-    #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
-    pub(crate) inner: usize,
+    /// Number of inner folds, used to choose parameters [default: 5, or the number of groups left if smaller]
+    #[arg(long, value_name = "N")]
+    pub(crate) inner: Option<usize>,
     /// Number of repeats, each with new random folds
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) repeats: usize,
@@ -400,7 +398,7 @@ impl Default for Judging {
         Judging {
             protocol: None,
             folds: None,
-            inner: INNER_FOLDS,
+            inner: None,
             repeats: 1,
             fold_column: None,
             fold_file: None,

@@ -157,10 +157,13 @@ fn advice_on_folds_names_the_option_that_helps() {
         format!("{},G{},{}", bag % 2, bag / 4, noise(bag, i))
     });
     let line = "compare four.csv --methods simple-mi -o four --no-report";
-    let output = bagwise(path, &line.split_whitespace().collect::<Vec<_>>());
+    let output = bagwise(path, &format!("{line} --inner 5").split_whitespace().collect::<Vec<_>>());
     let error = text(&output.stderr);
     assert!(error.contains("use at most 3 folds with --inner\n"), "{error}");
-    done(path, &format!("{line} --inner 3"));
+    // Where nothing is said, there are as many as there are groups left; fit has all of them.
+    done(path, line);
+    let fitted = said(path, "fit four.csv --method simple-mi -p c=1 -p gamma=1 -o four.bagwise");
+    assert!(fitted.contains("over 4 inner folds"), "{fitted}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Difference, MethodSummary, Truth};
 use bagwise::plan::NOMINAL_TIME;
 use bagwise::run::files::SUMMARY;
-use bagwise::{BASELINE, Evaluation, INNER_FOLDS, RecordLocation, Target, TimePlan};
+use bagwise::{BASELINE, Evaluation, RecordLocation, Target, TimePlan};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
@@ -273,10 +273,7 @@ impl Comparison<'_> {
             .fold_column
             .as_ref()
             .map_or(String::new(), |c| format!(" --ignore {}", quoted(&c.to_string())));
-        let inner = match args.judging.inner {
-            INNER_FOLDS => String::new(),
-            folds => format!(" --inner {folds}"),
-        };
+        let inner = args.judging.inner.map_or(String::new(), |folds| format!(" --inner {folds}"));
         // Fixed parameters are judged as they are, and would be tuned if they were not said.
         let fixed = candidates
             .iter()

@@ -31,9 +31,9 @@ pub(crate) struct Args {
     /// Output file
     #[arg(short, long, value_name = "FILE.bagwise")]
     output: PathBuf,
-    /// Number of folds used to choose parameters and calibrate probabilities
-    #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
-    inner: usize,
+    /// Number of folds used to choose parameters and calibrate probabilities [default: 5, or the number of groups if smaller]
+    #[arg(long, value_name = "N")]
+    inner: Option<usize>,
     /// Also store the models of N folds [default: 10], each tuned and trained without its fold, for the prediction sets
     /// and intervals of bagwise predict --coverage; takes N times longer, and the file is N times larger
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10",
@@ -125,7 +125,6 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let header = &model.header;
     session.print_beside(&Fitted {
         model: &model,
-        inner: args.inner,
         chosen: plan.methods.len() > 1 || plan.methods[0].points > 1,
         output: &args.output,
     })?;
@@ -174,8 +173,6 @@ fn beats_constant(training: &TrainingSummary) -> bool {
 /// A model that was learned, and what is known of it without new bags.
 struct Fitted<'a> {
     model: &'a Model,
-    /// Inner folds.
-    inner: usize,
     /// Whether there was a choice, so that what the inner folds say flatters.
     chosen: bool,
     output: &'a Path,
@@ -202,7 +199,7 @@ impl Output for Fitted<'_> {
         object.put("data", &training.data).put("bags", training.bags).put("instances", training.instances);
         object.put("seed", training.seed).put("classes", &header.classes);
         object.put("positive", Some(self.model.positive_name()).filter(|p| !p.is_empty()));
-        object.put("chosen_by", &training.chosen_by).put("inner_folds", self.inner);
+        object.put("chosen_by", &training.chosen_by).put("inner_folds", training.inner_folds);
         object
             .put("nested_value", training.nested_value)
             .put("conformal_folds", self.model.conformal_folds());
