@@ -304,7 +304,7 @@ pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
     // Named methods have no common time.
     let within = time.time.map_or_else(|| format!("{} each", human_seconds(METHOD_TIME)), human_seconds);
     let (speed, remedy) = match time.measured {
-        true => ("at the speed of this machine", "more --budget".to_string()),
+        true => ("at the speed of this machine", "a larger --budget".to_string()),
         // The demonstration has no options, and less time than any other plan.
         false if time.time.is_some_and(|time| time < NOMINAL_TIME) => {
             ("on two ordinary cores", "bagwise compare musk1".to_string())
