@@ -99,7 +99,12 @@ def folds(
 def report(judged: str, title: str | None, hide_ids: bool) -> str: ...
 def gram(bags: Bags, against: Bags | None, learning: dict[str, Any], around: dict[str, Any]) -> _Floats: ...
 def cautions(
-    bags: Bags, y: _Floats, classes: list[str] | None, optimize: str | None, around: dict[str, Any]
+    bags: Bags,
+    y: _Floats,
+    classes: list[str] | None,
+    groups: list[str] | None,
+    optimize: str | None,
+    around: dict[str, Any],
 ) -> list[str]: ...
 def undecided(distinct: int, bags: int) -> str | None: ...
 def read(

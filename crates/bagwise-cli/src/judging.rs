@@ -8,9 +8,7 @@ use bagwise::io::files::read_bounded;
 use bagwise::io::{Column, ReadOptions};
 use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
 use bagwise::plan::{METHOD_TIME, NOMINAL_TIME};
-use bagwise::{
-    Dataset, Evaluate, Evaluation, Event, INNER_FOLDS, LEVEL, Shard, Target, TimePlan, human_bytes,
-};
+use bagwise::{Dataset, Evaluate, Evaluation, Event, LEVEL, Shard, Target, TimePlan, human_bytes};
 use bagwise_report::Context;
 use clap::Args;
 
@@ -32,9 +30,9 @@ pub(crate) struct Judging {
     /// Number of outer folds, or of random halves [default: 10, or the number of groups if smaller; 5 halves]
     #[arg(long, value_name = "N")]
     pub(crate) folds: Option<usize>,
-    /// Number of inner folds, used to choose parameters
-    #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
-    pub(crate) inner: usize,
+    /// Number of inner folds, used to choose parameters [default: 5, or the number of groups left if smaller]
+    #[arg(long, value_name = "N")]
+    pub(crate) inner: Option<usize>,
     /// Number of repeats, each with new random folds
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) repeats: usize,
@@ -196,16 +194,24 @@ pub(crate) fn run_shard(
 /// Says which of two classes counts as positive where nobody said it and the names do not: recall, F1 and methods that look for
 /// positive instances depend on it.
 pub(crate) fn say_positive(data: &Dataset, given: Option<&str>, session: &Session) {
-    const PLAIN: [&str; 9] = ["1", "1.0", "true", "yes", "y", "positive", "pos", "active", "+1"];
-    if let (None, Some(Target::Classes { names, .. })) = (given, &data.target)
-        && let [other, positive] = &names[..]
-        && !PLAIN.contains(&positive.to_lowercase().as_str())
+    if let Some(Target::Classes { names, .. }) = &data.target
+        && let Some(remark) = positive_remark(names, given)
     {
-        session.say(&format!(
+        session.say(&remark);
+    }
+}
+
+/// The same, for the end of a table.
+pub(crate) fn positive_remark(classes: &[String], given: Option<&str>) -> Option<String> {
+    const PLAIN: [&str; 9] = ["1", "1.0", "true", "yes", "y", "positive", "pos", "active", "+1"];
+    let [other, positive] = classes else { return None };
+    let unsaid = given.is_none() && !PLAIN.contains(&positive.to_lowercase().as_str());
+    unsaid.then(|| {
+        format!(
             "positive class: {positive}, the last in sort order; use --positive {} if the instances that decide make a bag {other}",
             quoted(other)
-        ));
-    }
+        )
+    })
 }
 
 /// Does what `go` does with the evaluation, which is one of `parts`, and shows how it goes.
@@ -259,7 +265,9 @@ fn watched<T>(
                 *lock(&kept) = (*done, *total);
                 // What is known of a run that was finished before stays.
                 if let Some(folder) = folder.filter(|f| done < total || !reporting::complete(f)) {
-                    let known = Context::begin(data, candidates, plan, level, reporting::command())?;
+                    let mut known = Context::begin(data, candidates, plan, level, reporting::command())?;
+                    known.thinned =
+                        time.thinned().map(|m| (m.method.clone(), m.points, m.whole_grid)).collect();
                     known.save(folder)?;
                     reported = Some((folder.to_path_buf(), known));
                 }
@@ -296,7 +304,7 @@ pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
     // Named methods have no common time.
     let within = time.time.map_or_else(|| format!("{} each", human_seconds(METHOD_TIME)), human_seconds);
     let (speed, remedy) = match time.measured {
-        true => ("at the speed of this machine", "more --budget".to_string()),
+        true => ("at the speed of this machine", "a larger --budget".to_string()),
         // The demonstration has no options, and less time than any other plan.
         false if time.time.is_some_and(|time| time < NOMINAL_TIME) => {
             ("on two ordinary cores", "bagwise compare musk1".to_string())
@@ -390,7 +398,7 @@ impl Default for Judging {
         Judging {
             protocol: None,
             folds: None,
-            inner: INNER_FOLDS,
+            inner: None,
             repeats: 1,
             fold_column: None,
             fold_file: None,

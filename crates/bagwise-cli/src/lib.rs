@@ -42,7 +42,7 @@ pub(crate) struct Cli {
 
 const HELP: &str = "\
 Examples:
-  bagwise compare molecules.csv --bag mol --label active --group scaffold   compare all methods
+  bagwise compare molecules.csv --bag mol --label active --group scaffold   compare methods
   bagwise fit molecules.csv --bag mol --label active --group scaffold -o m.bagwise
   bagwise predict m.bagwise new.csv
   bagwise inspect molecules.csv --bag mol --label active                    check the data

@@ -205,7 +205,11 @@ impl Target {
         });
         match failed {
             Some(error) => Err(error),
-            None => Ok(written?),
+            None => {
+                written?;
+                session.say(&format!("wrote {}", path.display()));
+                Ok(())
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use common::{bagwise, done, folder, text};
+use common::{bagwise, done, folder, json, text};
 
 /// What a command printed, results and remarks together.
 fn said(folder: &Path, line: &str) -> String {
@@ -111,7 +111,7 @@ fn a_simpler_method_below_the_baseline_is_not_recommended() {
     let folder = folder();
     let path = folder.path();
     write_noise(path);
-    let json = common::json(path, "compare noise.csv --methods mi-kernel,citation-knn -o noise --no-report");
+    let json = json(path, "compare noise.csv --methods mi-kernel,citation-knn -o noise --no-report");
     let value = |name: &str| {
         let rows = json["methods"].as_array().unwrap();
         rows.iter().find(|m| m["method"] == name).unwrap()["accuracy"]["mean"].as_f64().unwrap()
@@ -157,10 +157,13 @@ fn advice_on_folds_names_the_option_that_helps() {
         format!("{},G{},{}", bag % 2, bag / 4, noise(bag, i))
     });
     let line = "compare four.csv --methods simple-mi -o four --no-report";
-    let output = bagwise(path, &line.split_whitespace().collect::<Vec<_>>());
+    let output = bagwise(path, &format!("{line} --inner 5").split_whitespace().collect::<Vec<_>>());
     let error = text(&output.stderr);
     assert!(error.contains("use at most 3 folds with --inner\n"), "{error}");
-    done(path, &format!("{line} --inner 3"));
+    // Where nothing is said, there are as many as there are groups left; fit has all of them.
+    done(path, line);
+    let fitted = said(path, "fit four.csv --method simple-mi -p c=1 -p gamma=1 -o four.bagwise");
+    assert!(fitted.contains("over 4 inner folds"), "{fitted}");
 }
 
 #[test]
@@ -191,7 +194,7 @@ fn the_next_command_leaves_out_what_was_said_of_other_methods() {
     write_noise(path);
     for (psi, folder) in [("psi=4", "one"), ("isk.psi=4", "two")] {
         let line = format!("compare noise.csv --methods isk -p {psi} -o {folder} --no-report");
-        let json = common::json(path, &line);
+        let json = json(path, &line);
         let next = json["next"].as_str().unwrap().strip_prefix("bagwise ").unwrap().to_string();
         let taken = json["recommended"].as_str().unwrap();
         assert_eq!(next.contains("psi=4"), taken == "isk", "{next}");
@@ -317,4 +320,252 @@ fn a_coordinate_called_y_is_not_proposed_as_the_label() {
     std::fs::write(path.join("slides.csv"), table).unwrap();
     let found = said(path, "inspect slides.csv");
     assert!(found.contains("--bag slide --label msi"), "{found}");
+}
+
+#[test]
+fn a_forgotten_group_is_named_before_estimates_are_too_good() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "mixed.csv", "label,scaffold,sex,f", 120, |bag, i| {
+        format!("{},S{},{},{}", u8::from(noise(bag, 77) > 0.5), bag / 5, ["f", "m"][bag % 2], noise(bag, i))
+    });
+    let related = "bags with the same 'scaffold' (24 values in 120 bags) may be related";
+    let found = said(path, "inspect mixed.csv");
+    assert!(
+        found.contains(&format!("warning: {related}")) && found.contains("with --group scaffold"),
+        "{found}"
+    );
+    assert!(!found.contains("'sex' (2 values in"), "{found}");
+    for line in [
+        "compare mixed.csv --methods simple-mi -o m --no-report",
+        "fit mixed.csv --method simple-mi -o m.bagwise",
+    ] {
+        let printed = said(path, line);
+        assert!(printed.contains(related) && printed.contains("with --group scaffold"), "{printed}");
+        let grouped = line.replace("-o m", "-o grouped");
+        assert!(!said(path, &format!("{grouped} --group scaffold")).contains(related));
+    }
+    // A column that is kept is none to be learned from, but its bags are as related as before.
+    assert!(said(path, "inspect mixed.csv --keep scaffold").contains(related));
+    // So it is with names that are left out: two bags for each.
+    write(path, "pairs.csv", "label,donor,age,f", 90, |bag, i| {
+        let age = 40 + bag % 20;
+        format!("{},D{},{age},{}", u8::from(noise(bag, 77) > 0.5), (bag / 2) * 31 % 46, noise(bag, i))
+    });
+    let found = said(path, "inspect pairs.csv");
+    assert!(found.contains("bags with the same 'donor' (45 values in 90 bags) may be related"), "{found}");
+    assert!(!found.contains("'age' ("), "{found}");
+}
+
+#[test]
+fn a_patient_in_the_table_of_labels_that_nobody_uses_is_named() {
+    let folder = folder();
+    let path = folder.path();
+    std::fs::create_dir(path.join("slides")).unwrap();
+    let mut table = "slide,patient,msi,age\n".to_string();
+    for slide in 0..40 {
+        // NumPy's format, version 1: one instance of two features.
+        let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        let head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
+        file.extend_from_slice(format!("{head:<117}\n").as_bytes());
+        for f in 0..2 {
+            file.extend_from_slice(&(noise(slide, f) as f32).to_le_bytes());
+        }
+        std::fs::write(path.join(format!("slides/s{slide}.npy")), file).unwrap();
+        writeln!(table, "s{slide},P{},{},{}", slide / 4, slide / 4 % 2, 40 + slide % 7).unwrap();
+    }
+    std::fs::write(path.join("labels.csv"), table).unwrap();
+    let options = "slides --labels labels.csv --bag slide --label msi";
+    let related = "bags with the same 'patient' (10 values in 40 bags) may be related";
+    let found = said(path, &format!("inspect {options}"));
+    assert!(found.contains(related) && found.contains("with --group patient"), "{found}");
+    assert!(!found.contains("'age'"), "{found}");
+    assert!(said(path, &format!("evaluate {options} --method simple-mi")).contains(related));
+    assert!(!said(path, &format!("inspect {options} --group patient")).contains(related));
+}
+
+#[test]
+fn a_column_that_nearly_tells_the_label_is_asked_about() {
+    let folder = folder();
+    let path = folder.path();
+    let well = |bag: usize| 1 + bag % 5 + 6 * ((bag + usize::from(bag < 4)) % 2);
+    write(path, "leak.csv", "label,f,well", 200, |bag, i| {
+        format!("{},{},{}", bag % 2, noise(bag, i), well(bag))
+    });
+    let found = said(path, "inspect leak.csv");
+    assert!(found.contains("warning: attribute well alone predicts the label of 98% of the bags"), "{found}");
+    assert!(found.contains("is it derived from the label, or known only afterwards?"), "{found}");
+    let printed = said(path, "compare leak.csv --methods simple-mi -o leak --no-report");
+    assert!(printed.contains("attribute well alone predicts the label of 98% of the bags"), "{printed}");
+    write(path, "plate.csv", "label,f,plate", 200, |bag, i| {
+        format!("{},{},P{}", bag % 2, noise(bag, i), (bag + usize::from(bag % 33 == 0)) % 2)
+    });
+    assert!(
+        said(path, "inspect plate.csv")
+            .contains("attribute plate alone predicts the label of 96% of the bags")
+    );
+    write(path, "dose.csv", "label,f,g", 60, |bag, i| {
+        let y = 5.0 * noise(bag, 50);
+        format!("{y},{},{}", noise(bag, i), 3.0 * y + 0.1 * noise(bag, i))
+    });
+    let found = said(path, "inspect dose.csv");
+    assert!(found.contains("attribute g alone explains 99.9% of the variance of the target"), "{found}");
+}
+
+#[test]
+fn a_title_above_the_headings_is_not_taken_for_them() {
+    let folder = folder();
+    let path = folder.path();
+    let mut table = "Assay Export 2024;;;\nmol;scaffold;active;fit\n".to_string();
+    (0..40).for_each(|row| writeln!(table, "{};S{};{};0,{row}", row / 2, row / 8, row / 2 % 2).unwrap());
+    std::fs::write(path.join("title.csv"), table).unwrap();
+    let output = bagwise(path, &["inspect", "title.csv"]);
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("title.csv, line 1: the line looks like a title, and line 2 like the column names"),
+        "{error}"
+    );
+}
+
+#[test]
+fn groups_that_tell_the_label_are_named() {
+    let folder = folder();
+    let path = folder.path();
+    for (name, groups) in [("two.csv", 2), ("six.csv", 6)] {
+        write(path, name, "label,group,f", 36, |bag, i| {
+            format!("{},G{},{}", bag % 2, bag % groups, noise(bag, i))
+        });
+    }
+    let found = said(path, "inspect six.csv");
+    let warning = "all bags of a group have the same label, so there are 6 independent examples and not 36";
+    assert!(found.contains(&format!("warning: {warning}")), "{found}");
+    assert!(said(path, "compare six.csv --methods simple-mi --inner 2 -o six --no-report").contains(warning));
+    let line = "compare two.csv --methods simple-mi -o two --no-report";
+    let output = bagwise(path, &line.split_whitespace().collect::<Vec<_>>());
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("with these groups the label of bags in other groups cannot be learned"),
+        "{error}"
+    );
+    assert!(!error.contains("or none"), "{error}");
+}
+
+#[test]
+fn the_report_says_what_it_left_out_and_which_class_is_positive() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "tissue.csv", "label,f,g", 24, |bag, i| {
+        let class = ["normal", "diseased"][bag % 2];
+        format!("{class},{},{}", noise(bag, i) + (bag % 2) as f64, noise(bag, 9 + i))
+    });
+    let printed = said(path, "compare tissue.csv --methods mirsvm -p mirsvm.c=1 --folds 3 --inner 2 -o t");
+    assert_eq!(printed.matches("positive class: normal, the last in sort order").count(), 2, "{printed}");
+    let page = std::fs::read_to_string(path.join("t/report.html")).unwrap();
+    assert!(page.contains("The positive class is normal. What mirsvm learned may depend on it."), "{page}");
+    let known = path.join("t/report.json");
+    let mut context: serde_json::Value = serde_json::from_slice(&std::fs::read(&known).unwrap()).unwrap();
+    assert_eq!(context["thinned"], serde_json::json!([]));
+    context["thinned"] = serde_json::json!([["isk", 225, 450]]);
+    std::fs::write(&known, context.to_string()).unwrap();
+    done(path, "report t -o again.html");
+    let page = std::fs::read_to_string(path.join("again.html")).unwrap();
+    assert!(page.contains("Fewer grid points, to save time: isk (225 of 450)."), "{page}");
+    // What was done is not computed again, and no time is said for it.
+    let again = said(path, "compare tissue.csv --methods mirsvm -p mirsvm.c=1 --folds 3 --inner 2 -o t");
+    assert!(again.contains("summary to t; all sessions took "), "{again}");
+}
+
+#[test]
+fn a_model_that_is_no_better_than_a_constant_is_said_to_be_none() {
+    let folder = folder();
+    let path = folder.path();
+    write_noise(path);
+    let fitted = said(
+        path,
+        "fit noise.csv --method simple-mi -p kernel=rbf -p embed=mean -p gamma=10 -p c=1 -o n.bagwise",
+    );
+    assert!(fitted.contains("; a constant prediction has 0.500"), "{fitted}");
+    assert!(
+        fitted.contains("the model is not better than a constant prediction on the inner folds"),
+        "{fitted}"
+    );
+    assert!(said(path, "show n.bagwise").contains("where a constant prediction has 0.500"));
+    write(path, "line.csv", "label,f", 30, |bag, i| format!("{}.5,{}", bag, bag as f64 + noise(bag, i)));
+    let fitted =
+        json(path, "fit line.csv --task regression --method simple-mi -p c=100 -p gamma=0.1 -o l.bagwise");
+    // The deviation of 0.5, 1.5, …, 29.5, by means of other bags.
+    let (value, constant) =
+        (fitted["inner_value"].as_f64().unwrap(), fitted["constant_value"].as_f64().unwrap());
+    assert!((8.6..10.0).contains(&constant) && value < constant, "{fitted}");
+}
+
+#[test]
+fn what_makes_bags_unfamiliar_is_named() {
+    let folder = folder();
+    let path = folder.path();
+    let plates = |plate: &'static str| {
+        move |bag: usize, i: usize| {
+            format!("{},{plate}{},{}", bag % 2, bag % 3, noise(bag, i) + (bag % 2) as f64)
+        }
+    };
+    write(path, "old.csv", "label,plate,f", 30, plates("P"));
+    write(path, "new.csv", "label,plate,f", 10, plates("Q"));
+    done(path, "fit old.csv --method simple-mi -p c=1 -p gamma=1 -o m.bagwise");
+    let printed = said(path, "predict m.bagwise new.csv --ignore label -o p.csv");
+    assert!(printed.contains("10 of 10 bags are unfamiliar"), "{printed}");
+    assert!(printed.contains("'plate' (unknown category 'Q0', 10 bags)"), "{printed}");
+    assert!(printed.contains("wrote p.csv"), "{printed}");
+}
+
+#[test]
+fn errors_point_at_what_is_wrong() {
+    let folder = folder();
+    let path = folder.path();
+    let error = |line: &str| {
+        let output = bagwise(path, &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        text(&output.stderr).to_string()
+    };
+    write(path, "data.csv", "label,pocket_fit", 20, |bag, i| {
+        format!("{},{}", bag % 2, noise(bag, i) + (bag % 2) as f64)
+    });
+    write(path, "other.csv", "PocketFit", 4, |bag, i| noise(bag, i).to_string());
+    done(path, "fit data.csv --method simple-mi -p c=1 -p gamma=1 -o m.bagwise");
+    assert!(error("predict m.bagwise other.csv").contains("(did you mean 'PocketFit'?)"));
+    assert!(error("predict data.csv m.bagwise").contains("next: bagwise predict m.bagwise data.csv"));
+    assert!(
+        error("inspect molecules.csv --bag conformer --label active")
+            .contains("with --label COLUMN or --bag COLUMN")
+    );
+    std::fs::write(path.join("book.xlsx"), b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00").unwrap();
+    assert!(error("inspect book.xlsx").contains("save the sheet as CSV"));
+    let mut array = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    let head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
+    array.extend_from_slice(format!("{head:<117}\n").as_bytes());
+    array.extend_from_slice(&[0; 8]);
+    std::fs::create_dir(path.join("slides")).unwrap();
+    std::fs::write(path.join("slides/s.npy"), array).unwrap();
+    assert!(error("predict m.bagwise slides/s.npy").contains("give the folder"));
+    std::fs::write(path.join("bare.csv"), "b1,0,1\nb1,0,2\nb2,1,3\nb2,1,4\nb3,0,1\nb3,0,2\nb4,1,3\nb4,1,5\n")
+        .unwrap();
+    done(path, "fit bare.csv --no-header --method simple-mi -p c=1 -p gamma=1 --inner 2 -o bare.bagwise");
+    let wider = error("predict bare.bagwise slides");
+    assert!(
+        wider.contains("the instances have 2 features; the training data had 1")
+            && !wider.contains("--label"),
+        "{wider}"
+    );
+}
+
+#[test]
+fn a_rule_for_the_threshold_shows_what_it_is_about() {
+    let folder = folder();
+    let path = folder.path();
+    write_noise(path);
+    let found =
+        said(path, "evaluate noise.csv --method simple-mi --threshold recall=0.9 --folds 4 --inner 2");
+    assert!(
+        found.contains(" recall ") && found.contains("threshold by recall=0.9, chosen on the training bags"),
+        "{found}"
+    );
 }

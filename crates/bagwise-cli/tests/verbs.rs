@@ -466,7 +466,7 @@ fn a_plan_says_what_it_leaves_out_and_how_to_include_it() {
         bagwise(folder.path(), &["compare", "musk1", "--budget", "0.2s", "--no-report", "-o", "few"]);
     let said = text(&output.stderr);
     assert!(said.contains("left out, to finish within") && said.contains("dd-svm ("), "{said}");
-    assert!(said.contains("more --budget includes them"), "{said}");
+    assert!(said.contains("a larger --budget includes them"), "{said}");
     // Fits are announced too.
     let fit = "fit musk1 --method simple-mi -p gamma=1 -p c=1 -p embed=mean -o m.bagwise";
     let fitted = bagwise(folder.path(), &fit.split(' ').collect::<Vec<_>>());

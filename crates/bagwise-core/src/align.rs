@@ -86,6 +86,13 @@ impl Bags {
     /// Dense tables without headings that differ in width are different tables. To match the first columns by their
     /// made-up names would be a guess.
     fn other_width(&self, features: &[Feature]) -> Error {
+        if matches!(self.instances(), Instances::Stored(_)) {
+            return Error::data(
+                Place::default(),
+                format!("the instances have {} features", self.width()),
+                format!("the training data had {}; compute the features as for training", features.len()),
+            );
+        }
         Error::data(
             Place::default(),
             format!("found {} feature columns", self.width()),

@@ -34,6 +34,11 @@ impl Groups {
             .collect();
         Groups { codes, names }
     }
+
+    /// Those of `bags`, in that order. Groups that are left without a bag keep their names.
+    fn select(&self, bags: &[usize]) -> Groups {
+        Groups { codes: bags.iter().map(|&b| self.codes[b]).collect(), names: self.names.clone() }
+    }
 }
 
 /// A column carried along with the instances and never learned from: coordinates, conformer ids.
@@ -43,6 +48,15 @@ pub struct CarriedColumn {
     pub name: String,
     /// One text per instance, as it stood in the file.
     pub values: Vec<String>,
+}
+
+/// A column that says something of whole bags and is neither learned from nor kept: the patients of a table of labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusedColumn {
+    /// The column's name.
+    pub name: String,
+    /// Its value for each bag.
+    pub values: Groups,
 }
 
 /// Bags with everything that is known about them.
@@ -61,6 +75,8 @@ pub struct Dataset {
     pub groups: Option<Groups>,
     /// Columns carried along.
     pub kept: Vec<CarriedColumn>,
+    /// Columns that have no role and could name groups.
+    pub unused: Vec<UnusedColumn>,
     /// Where each instance stood in its bag, counted from 0, if only some of a bag were drawn.
     pub drawn: Option<Vec<usize>>,
     /// True instance labels where the source knows them: for judging explanations, never for learning.
@@ -79,6 +95,7 @@ impl Dataset {
             undecided: None,
             groups: None,
             kept: Vec::new(),
+            unused: Vec::new(),
             drawn: None,
             instance_labels: None,
             warnings: Vec::new(),
@@ -239,6 +256,7 @@ impl Dataset {
             groups,
             warnings,
             kept: Vec::new(),
+            unused: Vec::new(),
             drawn: None,
             instance_labels: None,
             ..self
@@ -254,14 +272,16 @@ impl Dataset {
             bags: self.bags.select(bags),
             target: self.target.as_ref().map(|t| t.select(bags)),
             undecided: self.undecided,
-            groups: self.groups.as_ref().map(|g| Groups {
-                codes: bags.iter().map(|&b| g.codes[b]).collect(),
-                names: g.names.clone(),
-            }),
+            groups: self.groups.as_ref().map(|g| g.select(bags)),
             kept: self
                 .kept
                 .iter()
                 .map(|k| CarriedColumn { name: k.name.clone(), values: pick(&k.values) })
+                .collect(),
+            unused: self
+                .unused
+                .iter()
+                .map(|u| UnusedColumn { name: u.name.clone(), values: u.values.select(bags) })
                 .collect(),
             drawn: self.drawn.as_ref().map(|drawn| rows.iter().map(|&r| drawn[r]).collect()),
             instance_labels: self.instance_labels.as_deref().map(pick),

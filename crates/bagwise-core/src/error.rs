@@ -165,6 +165,7 @@ impl Error {
     /// An unknown name; the suggestion is the nearest of `known`, or the list itself where nothing is near.
     pub fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
         let known: Vec<&str> = known.into_iter().collect();
+        let same = known.iter().find(|k| is_same_name(k, name));
         let is_part = |k: &&&str| k.split(['_', '-']).any(|word| word == name.to_lowercase());
         let near = known
             .iter()
@@ -175,10 +176,19 @@ impl Error {
             // And with no letter in common it is one whatever the length.
             .filter(|(distance, _)| *distance < name.chars().count())
             .map(|(_, k)| k);
-        let meant = known.iter().find(is_part).or(near).map(|k| format!("did you mean '{k}'?"));
+        let meant = same.or(known.iter().find(is_part)).or(near).map(|k| format!("did you mean '{k}'?"));
         let suggestion = meant.or_else(|| (!known.is_empty()).then(|| shorten(&known)));
         Error::Unknown { kind, name: name.into(), suggestion }
     }
+}
+
+/// True for names that differ in capitals, spaces and punctuation alone: `PocketFit` and `pocket_fit`.
+pub fn is_same_name(a: &str, b: &str) -> bool {
+    let plain = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let a = plain(a);
+    !a.is_empty() && a == plain(b)
 }
 
 /// Text of at most 400 characters and a bit.

@@ -62,6 +62,8 @@ pub enum Setting {
     Label,
     /// The group column.
     Group,
+    /// That this column names the groups.
+    GroupColumn(String),
     /// The column of instance labels.
     InstanceLabel,
     /// Columns that are carried along.
@@ -148,6 +150,7 @@ impl Message {
                 Part::With(settings) => {
                     for setting in settings {
                         if let Setting::Ignore(Some(name))
+                        | Setting::GroupColumn(name)
                         | Setting::Categorical(Some(name))
                         | Setting::MissingValues(Some(name)) = setting
                         {

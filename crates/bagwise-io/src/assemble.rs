@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::doubt::{self, DroppedColumn, one_spelling};
+use super::relatives::dropped_column;
 use super::stream::{SeenBags, comes_back};
 use super::text::{Markers, WHOLE, number, shown};
 use super::{ReadOptions, Task};
@@ -197,7 +198,7 @@ impl BagBuilder {
             Message::from(format!(
                 "all rows of a bag must have the same {what}; fix it, or name another column"
             ))
-            .with([if what == "group" { Setting::Group } else { Setting::Label }]),
+            .with([if what == "group" { Setting::Group } else { Setting::Label }, Setting::Bag]),
         )
     }
 
@@ -222,6 +223,7 @@ impl BagBuilder {
             ));
         }
         let (mut instances, mut features) = (instances, features);
+        let mut unused = Vec::new();
         // Whoever names the features knows what they hold.
         if options.features.is_empty() {
             let none = doubt::no_features(&instances, &features, found, &self.of_row, self.bags.len())?;
@@ -236,6 +238,10 @@ impl BagBuilder {
                 if rest.is_empty() {
                     let said = doubt::left_out(&left_out);
                     return Err(Error::data(place, "no column of the table contains measurements", said));
+                }
+                for (c, _) in &none {
+                    let codes = doubt::column(&instances, *c)?;
+                    unused.extend(dropped_column(&features[*c], &codes, &self.of_row, self.bags.len()));
                 }
                 instances = columns_of(&instances, &rest)?;
                 features = rest.iter().map(|&c| features[c].clone()).collect();
@@ -297,6 +303,7 @@ impl BagBuilder {
         data.undecided = undecided;
         data.groups = groups;
         data.kept = beside.kept;
+        data.unused = unused;
         data.instance_labels = beside.instance_labels;
         data.warnings = warnings;
         Ok(data)

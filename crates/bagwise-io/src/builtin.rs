@@ -89,8 +89,16 @@ fn not_found(name: &str, folders: &[PathBuf]) -> Error {
     }
     // "musk1.csv" is a path that is not there, but the name in it is one.
     let stem = name.split('.').next().unwrap_or(name);
-    let suggestion = match Error::unknown("data set", stem, NAMES.iter().copied()) {
+    // A list of what is not here helps nobody; a slip in a name does not depend on where the data are.
+    let here: Vec<&str> =
+        NAMES.iter().copied().filter(|name| *name == "musk1" || find(name, folders).is_some()).collect();
+    let near = |known: &[&str]| match Error::unknown("data set", stem, known.iter().copied()) {
+        Error::Unknown { suggestion: Some(s), .. } if s.starts_with("did you mean") => Some(s),
+        _ => None,
+    };
+    let suggestion = match Error::unknown("data set", stem, here) {
         _ if NAMES.contains(&stem) => format!("the data set is called '{stem}', without a file extension"),
+        _ if near(NAMES).is_some() => near(NAMES).unwrap_or_default(),
         Error::Unknown { suggestion: Some(suggestion), .. } => suggestion,
         _ => "give a path or a name".to_string(),
     };
@@ -100,6 +108,15 @@ fn not_found(name: &str, folders: &[PathBuf]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_data_that_are_here_are_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("protein.csv"), "bag,label,f\n").unwrap();
+        let said = |name: &str| not_found(name, &[folder.path().to_path_buf()]).to_string();
+        assert!(said("nosuch.csv").ends_with("available: musk1, protein"), "{}", said("nosuch.csv"));
+        assert!(said("elefant").ends_with("did you mean 'elephant'?"), "{}", said("elefant"));
+    }
 
     #[test]
     fn a_name_is_found_in_the_folder_given_and_in_data_above() {

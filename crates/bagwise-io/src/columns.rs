@@ -4,7 +4,7 @@
 //! label) is an error, because a label among the features would be learned from.
 
 use super::{Column, ReadOptions};
-use bagwise_core::{Error, Message, Place, Result, Setting};
+use bagwise_core::{Error, Message, Place, Result, Setting, is_same_name};
 
 /// Headings that have a role by default, in upper or lower case. `y` is a coordinate where there is an `x`; where there is
 /// none it is the label, or in doubt if there is another.
@@ -96,7 +96,7 @@ fn is_one_of(name: &str, list: &[&str]) -> bool {
     list.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Finds the bag, label and group columns of a table that has a row per bag and no features.
+/// Finds the bag, label and group columns of a table that has a row per bag; its `features` are the columns without a role.
 pub(crate) fn find_beside(
     place: &Place,
     names: Option<&[String]>,
@@ -104,7 +104,8 @@ pub(crate) fn find_beside(
     options: &ReadOptions,
 ) -> Result<Roles> {
     let mut table = ColumnTable { place, names, taken: vec![None; width] };
-    Ok(table.roles(options)?.0)
+    let (roles, _) = table.roles(options)?;
+    Ok(Roles { features: (0..width).filter(|&c| table.taken[c].is_none()).collect(), ..roles })
 }
 
 /// Gives every column of a table its role. `names` are the headings, if the table has any.
@@ -118,7 +119,9 @@ pub(crate) fn find(
     let (mut roles, wanted) = table.roles(options)?;
 
     let is_feature = |role: &Option<Role>| if wanted { *role == Some(Role::Wanted) } else { role.is_none() };
-    roles.features = (0..width).filter(|&c| is_feature(&table.taken[c])).collect();
+    roles.features = (0..width)
+        .filter(|&c| is_feature(&table.taken[c]) || table.is_misspelt(c, &options.features))
+        .collect();
     if roles.features.is_empty() {
         return Err(table.error(
             format!("none of the {width} columns is a feature"),
@@ -415,6 +418,13 @@ impl ColumnTable<'_> {
             any = true;
         }
         Ok(any)
+    }
+
+    /// True for a column without a role that would be a wanted one that is not there, but for capitals, spaces and low lines. It is
+    /// read, so that the error about the missing one can name it.
+    fn is_misspelt(&self, c: usize, wanted: &[String]) -> bool {
+        let (Some(names), None) = (self.names, self.taken[c]) else { return false };
+        wanted.iter().any(|name| is_same_name(name, &names[c]) && !names.contains(name))
     }
 
     /// True if, besides those with a role, there is one column more than the wanted features.

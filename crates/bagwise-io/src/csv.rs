@@ -452,11 +452,13 @@ fn refuse_title(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<()> {
         columns::is_usual_for(text, "bag") || named.contains(&text)
     };
     let (cells, is_headed) = (rows.record.len(), rows.record.iter().any(is_bag));
-    let has_gaps = rows.record.iter().any(|cell| cell.trim_ascii().is_empty());
-    let line = rows.line;
+    let filled = rows.record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count();
+    let (line, numbers) = (rows.line, rows.numbers);
+    let is_name = |cell: &[u8]| !cell.trim_ascii().is_empty() && numbers.value(cell.trim_ascii()).is_none();
     let Some(next) = rows.peek()?.filter(|_| options.header.is_none() && !is_headed) else { return Ok(()) };
-    let is_title =
-        next.iter().any(is_bag) && (has_gaps || cells < next.len()) || cells == 1 && next.len() > 2;
+    let is_title = next.iter().any(is_bag) && (filled < cells || cells < next.len())
+            // A spreadsheet fills the line of the title up with delimiters.
+            || filled == 1 && next.len() > 2 && (cells == 1 || next.iter().all(is_name));
     if !is_title {
         return Ok(());
     }

@@ -75,7 +75,7 @@ fn is_name(values: &[f64], different: usize, of_row: &[u32], bags: usize) -> boo
     different * 2 > there || (different * 2 > bags && same_within_bags(values, of_row))
 }
 
-fn same_within_bags(values: &[f64], of_row: &[u32]) -> bool {
+pub(crate) fn same_within_bags(values: &[f64], of_row: &[u32]) -> bool {
     let mut first: BTreeMap<u32, u64> = BTreeMap::new();
     values.iter().zip(of_row).all(|(v, &bag)| *first.entry(bag).or_insert(v.to_bits()) == v.to_bits())
 }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::assemble::{BagBuilder, SideColumns};
 use super::npy::{NpyHeader, read_at};
 use super::stream::TakePiece;
-use super::{ReadOptions, Reader, compress, labels};
+use super::{ReadOptions, Reader, compress, labels, relatives};
 use bagwise_core::files::require_regular;
 use bagwise_core::{
     CarriedColumn, Dataset, Error, Feature, Instances, Message, Place, Result, RowSource, Setting, Stored,
@@ -85,11 +85,13 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     // The columns of the table that are kept, and what they say of each bag.
     let mut kept_names = Vec::new();
     let mut kept_cells: Vec<Vec<String>> = Vec::new();
+    let (mut unused_names, mut unused_cells) = (Vec::new(), Vec::new());
     match &options.labels {
         Some(table) => {
             let table = labels::read(table, options)?;
             book = BagBuilder::new(&table.source, options);
             kept_names = table.kept;
+            unused_names = table.unused;
             warnings = table.warnings;
             let (mut without_file, mut seen) = (Vec::new(), HashSet::new());
             for row in table.rows {
@@ -108,6 +110,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
                 book.row(row.line, &name, row.label.as_deref(), row.group.as_deref())?;
                 chosen.push((name, path));
                 kept_cells.push(row.kept);
+                unused_cells.push(row.unused);
             }
             if chosen.is_empty() {
                 return Err(Error::data(
@@ -199,7 +202,8 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     let data = book
         .finish(instances, features, &[], beside, options, Vec::new(), warnings)
         .map_err(|e| e.of_data(&source))?;
-    Ok(Dataset { name: source, ..data })
+    let unused = relatives::unused_columns(unused_names, &unused_cells);
+    Ok(Dataset { name: source, unused, ..data })
 }
 
 fn listed(names: &[String]) -> String {

@@ -16,6 +16,8 @@ pub(super) struct LabelRow {
     pub(super) group: Option<String>,
     /// What the columns to keep say of it.
     pub(super) kept: Vec<String>,
+    /// What the columns without a role say of it.
+    pub(super) unused: Vec<String>,
 }
 
 /// The rows of a table of labels, in its order.
@@ -23,6 +25,8 @@ pub(super) struct LabelTable {
     pub(super) source: String,
     /// The names of the columns to keep.
     pub(super) kept: Vec<String>,
+    /// The names of the columns without a role.
+    pub(super) unused: Vec<String>,
     pub(super) rows: Vec<LabelRow>,
     /// What the user should know about the table.
     pub(super) warnings: Vec<Message>,
@@ -44,7 +48,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
         .iter()
         .map(|cell| utf8(&source, heading_line, cell).map(|text| text.trim().to_string()))
         .collect::<Result<_>>()?;
-    let Roles { bag, label, group, keep, .. } =
+    let Roles { bag, label, group, keep, features: unused, .. } =
         find_beside(&Place::line(&source, heading_line), headed.then_some(&first[..]), first.len(), options)?;
     if label.is_none() && !options.unlabelled {
         return Err(Error::data(
@@ -77,6 +81,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
             }),
             group: group.map(cell).transpose()?,
             kept: keep.iter().map(|&c| cell(c)).collect::<Result<_>>()?,
+            unused: unused.iter().map(|&c| cell(c)).collect::<Result<_>>()?,
         };
         if let Some(before) = lines.insert(row.bag.clone(), line) {
             return refuse(
@@ -91,5 +96,6 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
     let warnings = std::mem::take(&mut table.notes);
     let name = |c: usize| if headed { first[c].clone() } else { format!("column {}", c + 1) };
     let kept = keep.iter().map(|&c| name(c)).collect();
-    Ok(LabelTable { source: source.clone(), kept, rows, warnings })
+    let unused = unused.iter().map(|&c| name(c)).collect();
+    Ok(LabelTable { source: source.clone(), kept, unused, rows, warnings })
 }

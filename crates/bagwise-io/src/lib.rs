@@ -28,6 +28,7 @@ mod npy;
 mod npz;
 mod npz_sparse;
 mod parquet;
+mod relatives;
 mod remember;
 mod replace;
 pub mod save;
@@ -49,6 +50,7 @@ pub use dialect::{Encoding, decimal, delimiter, thousands};
 pub use maps::{MapRows, read_maps};
 pub use npy::{npy_size, read_npy, write_npy};
 pub use npz_sparse::{MapSpool, write_npz};
+pub use relatives::{could_name_groups, is_group_heading};
 pub use replace::{GRAPHS_MARK, OutputKind, check_output};
 pub use sketch::{ColumnSketch, TableSketch, sketch};
 pub use stream::{PIECE, TakePiece, can_stream, read_pieces};
@@ -369,6 +371,15 @@ fn not_recognised(path: &Path, head: &[u8]) -> Error {
             ),
             "convert it with the Python package: bagwise.convert(FILE, \"data.npz\")",
         );
+    }
+    let extension = plain_extension(path).unwrap_or_default();
+    if ["xlsx", "xlsm", "xls", "ods"].contains(&extension.as_str()) {
+        let remedy = "save the sheet as CSV in the program that made it, and give that file";
+        return Error::data(place, "this is a spreadsheet, which is not supported", remedy);
+    }
+    if head.starts_with(b"\x93NUMPY") {
+        let remedy = "each .npy file of a folder is one bag: give the folder, or use an .npz file";
+        return Error::data(place, "this is a single array", remedy);
     }
     let known: Vec<&str> = READERS.iter().map(|r| r.name()).collect();
     Error::data(

@@ -14,7 +14,7 @@ use super::npy::{NpyForm, read_at};
 use super::npz::{Data, decode};
 use super::stream::TakeMap;
 use super::zip::{Archive, Content};
-use super::{ReadOptions, compress, has_ending, labels, parquet};
+use super::{ReadOptions, compress, has_ending, labels, parquet, relatives};
 use bagwise_core::files::explain_write;
 use bagwise_core::{Dataset, Error, Feature, Instances, Mat, Message, Place, Result, Setting};
 
@@ -195,9 +195,11 @@ pub fn read_maps(
         warnings.push(found.into());
     }
     let mut book = BagBuilder::new(&table.source, options);
+    let mut unused_cells = Vec::new();
     for (row, place) in table.rows.iter().zip(&spool.places) {
         if place.is_some() {
             book.row(row.line, &row.bag, row.label.as_deref(), row.group.as_deref())?;
+            unused_cells.push(row.unused.clone());
         }
     }
     let rows = Arc::new(spool.finish()?);
@@ -207,7 +209,8 @@ pub fn read_maps(
     let data = book
         .finish(nothing, features, &[], beside, options, Vec::new(), warnings)
         .map_err(|e| e.of_data(&source))?;
-    Ok((Dataset { name: source, ..data }, rows))
+    let unused = relatives::unused_columns(table.unused, &unused_cells);
+    Ok((Dataset { name: source, unused, ..data }, rows))
 }
 
 /// The files of a folder that hold maps, in order. Names with a dot or a low line in front are those of notes that engines leave.

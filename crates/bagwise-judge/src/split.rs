@@ -241,12 +241,23 @@ fn enough(parts: usize, number: Setting, pool: Pool<'_>, bags: &[usize]) -> Resu
         let other = (number == Setting::Folds).then_some("leave one out");
         let fewer = Message::from(format!("use at most {count} folds")).with([number]);
         other.into_iter().fold(fewer, Message::or)
+    } else if pool.groups.is_some_and(|groups| groups_tell_classes(groups, pool.target)) {
+        "all bags of a group have the same label, and groups are never split, so with these groups the label of bags in \
+         other groups cannot be learned; add bags of more groups of each class"
+            .into()
     } else if pool.groups.is_some() {
-        "groups are never split; use smaller groups, or none".into()
+        "groups are never split; add bags of more groups, or use smaller groups if not all bags of a group are related".into()
     } else {
         "add more bags".into()
     };
     Err(Error::refused(format!("{found} cannot be split into {parts} folds"), remedy))
+}
+
+/// True if there are classes and every group has bags of one class only.
+fn groups_tell_classes(groups: &Groups, target: &Target) -> bool {
+    let Target::Classes { codes, .. } = target else { return false };
+    let mut class_of = BTreeMap::new();
+    groups.codes.iter().zip(codes).all(|(group, class)| class_of.entry(group).or_insert(class) == &class)
 }
 
 /// The fold of each of `bags`.

@@ -101,6 +101,18 @@ pub struct MethodSummary {
     pub metrics: Vec<MetricSummary>,
 }
 
+impl MethodSummary {
+    /// Whether other parameters may give a better value of the metric that decides: not if it is perfect, and hardly if it is no
+    /// better than that of the baseline.
+    pub fn may_improve(&self, baseline: Option<&MethodSummary>) -> bool {
+        let Some(MetricSummary { metric, mean: Some(mean), .. }) = self.metrics.first() else { return true };
+        let (low, high) = metric.range();
+        let perfect = if metric.info().larger { high } else { low };
+        let constant = baseline.and_then(|line| line.metrics.first()?.mean);
+        metric.better(perfect, *mean) && constant.is_none_or(|constant| metric.better(*mean, constant))
+    }
+}
+
 /// The judged records of a data set, by method, repeat and fold.
 fn judged<'r>(
     records: &'r [Record],

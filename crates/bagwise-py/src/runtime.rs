@@ -162,6 +162,7 @@ pub(crate) fn argument(setting: &Setting) -> String {
         Setting::Bag => "bag=COLUMN".into(),
         Setting::Label => "label=COLUMN".into(),
         Setting::Group => "group=COLUMN".into(),
+        Setting::GroupColumn(name) => format!("group={name:?}"),
         Setting::InstanceLabel => "instance_label=COLUMN".into(),
         Setting::Keep => "keep=[COLUMN]".into(),
         // Files are replaced here without asking, as NumPy does.

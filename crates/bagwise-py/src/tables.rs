@@ -48,10 +48,11 @@ pub(crate) fn cautions(
     bags: &Bound<'_, NativeBags>,
     y: PyReadonlyArray1<'_, f64>,
     classes: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
     optimize: Option<&str>,
     config: RunConfig,
 ) -> PyResult<Vec<String>> {
-    let data = dataset(bags.get(), &y, classes, None).map_err(exception)?;
+    let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     let metric = optimize.map(str::parse).transpose().map_err(exception)?;
     let found = run(py, &config, move |_| bagwise::inspect::cautions(&data, metric))?;
     Ok(found.iter().map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument))).collect())

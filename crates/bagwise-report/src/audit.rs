@@ -1,5 +1,5 @@
 //! The section for auditors: what was run, on which data, with which versions and seeds, and a model card of the
-//! winner.
+//! recommended method.
 
 use bagwise::judge::{Record, Truth, most_chosen};
 use bagwise::method::Explains;
@@ -103,11 +103,17 @@ fn distinct(records: &[Record], of: impl Fn(&Record) -> String) -> String {
     all.join(", ")
 }
 
-/// The card of the winner.
+/// The card of the model that the command in it trains, or of the saved model that was evaluated.
 pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning]) {
-    let winner = view.winner();
     let c = &view.run.context;
-    page.leaf("h3", &[("class", "part")], &format!("Model card: {winner}"));
+    // What other programs trained may be the best and is not what the command trains.
+    let trained = match c.fit_method.is_empty() && !c.fit_command.is_empty() && c.model.is_none() {
+        true => view.verdict.recommended(),
+        false => &c.fit_method,
+    };
+    let place = view.verdict.table.iter().position(|line| line.method == trained).unwrap_or(0);
+    let method = view.verdict.table[place].method.as_str();
+    page.leaf("h3", &[("class", "part")], &format!("Model card: {method}"));
     let lead = match &c.model {
         Some(source) => format!("Describes the saved model {}. Nothing was trained here.", source.file),
         None => "Describes a model trained by this procedure on all bags. The numbers come from the models of the folds, \
@@ -116,30 +122,32 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     };
     page.leaf("p", &[("class", "lead")], &lead);
     if !c.fit_command.is_empty() {
-        let recommended = view.verdict.recommended();
-        if c.model.is_none() && recommended != winner {
+        if method != view.winner() {
+            let best = view.winner();
             page.leaf(
                 "p",
                 &[("class", "lead")],
-                &format!("This command trains {recommended}, which is recommended:"),
+                &format!(
+                    "This command trains {method}, the method to take. The card describes it, not {best}."
+                ),
             );
         }
         command(page, &c.fit_command);
     }
-    let best = &view.verdict.best().metrics[0];
-    let value = best.mean.map_or("no value".into(), |mean| {
-        let interval = best.interval.map_or(String::new(), |i| {
-            let d = digits(best.metric);
+    let own = &view.verdict.table[place].metrics[0];
+    let value = own.mean.map_or("no value".into(), |mean| {
+        let interval = own.interval.map_or(String::new(), |i| {
+            let d = digits(own.metric);
             format!(", {:.0}% interval {} to {}", 100.0 * i.level, fixed(i.low, d), fixed(i.high, d))
         });
         format!(
             "{} {}{interval}, {}",
-            heading(best.metric),
-            fixed(mean, digits(best.metric)),
-            judged_on(view)
+            heading(own.metric),
+            fixed(mean, digits(own.metric)),
+            judged_on(view, method)
         )
     });
-    let info = methods::find(winner).ok().map(|m| m.info());
+    let info = methods::find(method).ok().map(|m| m.info());
     let bags = view.roster().bags.len();
     let data = c.data.as_ref().map_or(String::new(), |d| {
         format!(", {}, {}", count(d.instances, "instance"), count(d.attributes, "attribute"))
@@ -154,7 +162,7 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
         Truth::Classes { names, .. } => format!("one of the classes {}, with a probability", listed(names)),
         Truth::Values(_) => "a number".into(),
     };
-    let errors = view.confusion(0).map_or(String::new(), |n| {
+    let errors = view.confusion(place).map_or(String::new(), |n| {
         let per = |a: u64, b: u64| format!("{:.0}%", 100.0 * a as f64 / (a + b).max(1) as f64);
         format!(
             "misses {} of the positive bags, predicts {} of the negative bags as positive",
@@ -164,7 +172,7 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     });
     let never_split = format!("{}: {}{data}{groups}", view.verdict.data, count(bags, "bag"));
     let (trained_on, judged_by, estimate, parameters) = match &c.model {
-        None => (never_split, String::new(), String::new(), usual_point(view)),
+        None => (never_split, String::new(), String::new(), usual_point(view, method)),
         Some(source) => (
             format!(
                 "{}: {}{}",
@@ -191,7 +199,7 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     facts(
         page,
         &[
-            ("method", info.map_or(winner.into(), |i| format!("{winner}: {}", i.title))),
+            ("method", info.map_or(method.into(), |i| format!("{method}: {}", i.title))),
             ("published", info.map_or(String::new(), |i| i.reference.into())),
             ("parameters", parameters),
             ("predictions", answers),
@@ -215,13 +223,13 @@ pub(crate) fn model_card(page: &mut Markup, view: &View<'_>, warnings: &[Warning
     );
 }
 
-/// What the bags that the winner was judged by had to do with training it.
-fn judged_on(view: &View<'_>) -> String {
+/// What the bags that a method was judged by had to do with training it.
+fn judged_on(view: &View<'_>, method: &str) -> String {
     let mut seen = Vec::new();
     if view.run.context.model.as_ref().is_some_and(|m| m.saw_these_bags) {
         seen.push("on its training bags");
     }
-    if view.winner_saw_test_bags() {
+    if view.verdict.saw_test_bags.iter().any(|m| m == method) {
         seen.push("on bags whose features were used in training, without their labels (pool=all)");
     }
     if view.run.optimistic() {
@@ -244,11 +252,11 @@ fn explains(how: Explains) -> String {
 }
 
 /// The point that most folds chose, in words.
-fn usual_point(view: &View<'_>) -> String {
-    let Some((record, n)) = most_chosen(view.records(view.winner())) else { return String::new() };
-    let fits = view.records(view.winner()).filter(|r| r.succeeded()).count();
+fn usual_point(view: &View<'_>, method: &str) -> String {
+    let Some((record, n)) = most_chosen(view.records(method)) else { return String::new() };
+    let fits = view.records(method).filter(|r| r.succeeded()).count();
     // Parameters with one value only were not chosen.
-    let setup = view.run.context.setups.get(view.winner());
+    let setup = view.run.context.setups.get(method);
     let tuned =
         |name: &str| setup.is_none_or(|s| s.grid.iter().any(|(n, values)| n == name && values.len() > 1));
     let words: Vec<String> =

@@ -17,8 +17,10 @@ pub const CONTEXT_FILE: &str = "report.json";
 pub struct Context {
     /// The command as it was typed.
     pub command: String,
-    /// The command that fits the winner on all bags.
+    /// The command that fits the method to take on all bags.
     pub fit_command: String,
+    /// The method that it fits; empty if that is not known.
+    pub fit_method: String,
     /// The bagwise that ran.
     pub version: String,
     /// Operating system and processor.
@@ -43,6 +45,8 @@ pub struct Context {
     pub precision: String,
     /// Methods left out for lack of time.
     pub skipped: Vec<String>,
+    /// Methods that had part of their grid for lack of time, with the points they had and those of the grid.
+    pub thinned: Vec<(String, usize, usize)>,
     /// Methods that took part in the last run; empty if that is not known. The folder keeps the records of others.
     pub methods: Vec<String>,
     /// What the data look like.

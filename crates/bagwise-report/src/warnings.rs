@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use bagwise::BASELINE;
-use bagwise::judge::{FitStatus, often_at_grid_end};
+use bagwise::judge::{FitStatus, MethodSummary, often_at_grid_end};
+use bagwise::multiclass::Scheme;
 
 use crate::markup::{Markup, count, listed};
 use crate::view::View;
@@ -89,6 +90,14 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
         let message = format!("Skipped because of the time budget: {}.", listed(skipped));
         all.push(warning(false, message, "Increase the time budget to include them."));
     }
+    let thinned = &view.run.context.thinned;
+    if !thinned.is_empty() {
+        let each: Vec<String> =
+            thinned.iter().map(|(method, points, whole)| format!("{method} ({points} of {whole})")).collect();
+        let message = format!("Fewer grid points, to save time: {}.", listed(&each));
+        all.push(warning(false, message, "With more time, these methods may do better."));
+    }
+    positive(view, all);
     if view.roster().groups.is_none() {
         let remedy = match view.run.is_external() {
             true => {
@@ -101,6 +110,23 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
             }
         };
         all.push(warning(false, "The bags have no groups.".into(), remedy));
+    }
+}
+
+/// The class that methods look for instances of.
+fn positive(view: &View<'_>, all: &mut Vec<Warning>) {
+    let ([_, _], Some(positive)) = (view.classes(), view.roster().positive) else { return };
+    let looks = |line: &&MethodSummary| {
+        bagwise::methods::find(&line.method).is_ok_and(|m| m.info().scheme == Scheme::OneVsRest)
+    };
+    let methods: Vec<&str> =
+        view.verdict.table.iter().filter(looks).map(|line| line.method.as_str()).collect();
+    if !methods.is_empty() {
+        let (class, other) = (&view.classes()[positive as usize], &view.classes()[1 - positive as usize]);
+        let message =
+            format!("The positive class is {class}. What {} learned may depend on it.", listed(&methods));
+        let remedy = format!("If single instances make a bag {other}, name {other} as the positive class.");
+        all.push(warning(false, message, &remedy));
     }
 }
 
@@ -143,7 +169,9 @@ fn fits(view: &View<'_>, all: &mut Vec<Warning>) {
 fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
     let winner = view.winner();
     let (mut others, mut also) = (Vec::new(), "");
-    for line in view.verdict.table.iter().filter(|l| l.method != BASELINE) {
+    let baseline = view.verdict.table.iter().find(|line| line.method == BASELINE);
+    let tuned = view.verdict.table.iter().filter(|l| l.method != BASELINE && l.may_improve(baseline));
+    for line in tuned {
         let often = often_at_grid_end(view.records(&line.method));
         let names: Vec<String> = often.iter().map(ToString::to_string).collect();
         if names.is_empty() {

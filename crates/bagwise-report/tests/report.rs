@@ -645,3 +645,23 @@ fn coverage_is_shown_beside_what_was_asked_for() {
     let cohorts = several(&[run, cohort("hospital B", "m.bagwise")]);
     assert!(between(&cohorts, "id=\"cohorts\"", "</table>").contains(">92.5%<"));
 }
+
+#[test]
+fn the_model_card_describes_what_its_command_trains() {
+    // Chance decides by how much; here the more complex method is better, and not clearly.
+    let judged = |data: &&str| {
+        let run = made(&Made { data, ..Made::default() });
+        let found =
+            bagwise::run::Verdict::new(&run.records, &run.roster, run.metric(), run.level(), false).unwrap();
+        (found.recommended() != found.best().method).then_some((run, found))
+    };
+    let (run, found) = ["made", "one", "two", "three", "four", "five"].iter().find_map(judged).unwrap();
+    let line = found.table.iter().find(|line| line.method == found.recommended()).unwrap();
+    let whole = page(run);
+    let card = between(&whole, "Model card: ", "</dl>");
+    assert!(card.starts_with(&format!("{}<", found.recommended())), "{card}");
+    assert!(between(card, "<dt>method</dt><dd>", "</dd>").starts_with(found.recommended()), "{card}");
+    let value = format!("{:.3}", line.metrics[0].mean.unwrap());
+    assert_ne!(value, format!("{:.3}", found.best().metrics[0].mean.unwrap()));
+    assert!(between(card, "<dt>how good</dt><dd>", "</dd>").contains(&value), "{card}");
+}

@@ -86,7 +86,7 @@ pub struct Evaluate<'a> {
     params: Vec<(String, String)>,
     protocol: Option<ProtocolName>,
     folds: Option<usize>,
-    inner: usize,
+    inner: Option<usize>,
     repeats: usize,
     given: Option<Vec<String>>,
     level: f64,
@@ -120,7 +120,7 @@ impl<'a> Evaluate<'a> {
             params: Vec::new(),
             protocol: None,
             folds: None,
-            inner: INNER_FOLDS,
+            inner: None,
             repeats: 1,
             given: None,
             level: LEVEL,
@@ -190,9 +190,9 @@ impl<'a> Evaluate<'a> {
         self
     }
 
-    /// Inner folds, by which parameters are chosen.
-    pub fn inner(mut self, folds: usize) -> Evaluate<'a> {
-        self.inner = folds;
+    /// Inner folds, by which parameters are chosen. The default is five, or the number of groups in a training part if smaller.
+    pub fn inner(mut self, folds: impl Into<Option<usize>>) -> Evaluate<'a> {
+        self.inner = folds.into();
         self
     }
 
@@ -383,7 +383,7 @@ impl<'a> Evaluate<'a> {
             )));
         }
         Ok(RunPlan {
-            protocol: Protocol::new(name, folds, self.inner),
+            protocol: Protocol::new(name, folds, self.inner_folds(folds)),
             metric: metric_for(self.metric, target),
             threshold: self.threshold,
             best: self.best,
@@ -393,6 +393,13 @@ impl<'a> Evaluate<'a> {
             repeats: self.repeats,
             probabilities: self.probabilities || metric_for(self.metric, target).needs_probabilities(),
         })
+    }
+
+    /// The number of inner folds, beside so many outer ones.
+    fn inner_folds(&self, folds: usize) -> usize {
+        // Of groups that are dealt evenly, a training part lacks at most these; of one alone nothing can be chosen by.
+        let left = self.data.groups.as_ref().map(|g| g.names.len() - g.names.len().div_ceil(folds.max(1)));
+        self.inner.unwrap_or_else(|| left.map_or(INNER_FOLDS, |groups| groups.clamp(2, INNER_FOLDS)))
     }
 
     /// The protocol requested, or what the other settings mean.
@@ -454,7 +461,7 @@ impl<'a> Evaluate<'a> {
     fn resolve(&self, config: &MethodConfig) -> Result<Vec<ResolvedConfig>> {
         let tuned = self.protocol_name().tunes();
         match config.is_auto() {
-            true => Ok(plan::auto(config, &self.data, tuned, self.inner)?.0),
+            true => Ok(plan::auto(config, &self.data, tuned, self.inner.unwrap_or(INNER_FOLDS))?.0),
             false => config.resolve(&self.data, tuned),
         }
     }

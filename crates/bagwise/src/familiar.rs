@@ -92,13 +92,32 @@ impl Familiarity {
 
     /// The share of a bag's values outside the training range. Unseen categories are outside, missing values inside.
     pub(crate) fn outside(&self, bags: &Bags, bag: usize) -> Result<f64> {
-        outside(bags, bag, |j| {
-            let unseen = match &bags.features()[j].kind {
-                FeatureKind::Categorical { values } => values.len() as f64 - 1.0,
-                FeatureKind::Numeric => f64::INFINITY,
-            };
-            (self.low[j].unwrap_or(f64::NEG_INFINITY), self.high[j].unwrap_or(f64::INFINITY).min(unseen))
-        })
+        outside(bags, bag, |j| self.range(bags, j))
+    }
+
+    /// For each column, how many of these bags have a value outside the training range.
+    pub(crate) fn bags_outside(&self, bags: &Bags, which: &[usize]) -> Result<Vec<usize>> {
+        let ranges: Vec<(f64, f64)> = (0..bags.width()).map(|j| self.range(bags, j)).collect();
+        let mut counts = vec![0; bags.width()];
+        for &bag in which {
+            let mut is_outside = vec![false; bags.width()];
+            bags.instances().each_row(bags.rows(bag), |_, row| {
+                for (found, (x, (low, high))) in is_outside.iter_mut().zip(row.iter().zip(&ranges)) {
+                    *found |= x < low || x > high;
+                }
+            })?;
+            counts.iter_mut().zip(is_outside).for_each(|(count, found)| *count += usize::from(found));
+        }
+        Ok(counts)
+    }
+
+    fn range(&self, bags: &Bags, column: usize) -> (f64, f64) {
+        let unseen = match &bags.features()[column].kind {
+            FeatureKind::Categorical { values } => values.len() as f64 - 1.0,
+            FeatureKind::Numeric => f64::INFINITY,
+        };
+        let (low, high) = (self.low[column], self.high[column]);
+        (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY).min(unseen))
     }
 
     /// False if the bag looks like nothing in training.

@@ -15,7 +15,7 @@ use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 pub struct Fit<'a> {
     data: &'a Dataset,
     method: MethodConfig,
-    inner: usize,
+    inner: Option<usize>,
     metric: Option<Metric>,
     threshold: Option<Threshold>,
     best: bool,
@@ -32,7 +32,7 @@ impl<'a> Fit<'a> {
         Fit {
             data,
             method: MethodConfig::new(AUTO),
-            inner: INNER_FOLDS,
+            inner: None,
             metric: None,
             threshold: None,
             best: false,
@@ -52,10 +52,16 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// Inner folds, by which parameters are chosen and probabilities calibrated.
-    pub fn inner(mut self, folds: usize) -> Fit<'a> {
-        self.inner = folds;
+    /// Inner folds, by which parameters are chosen and probabilities calibrated. The default is five, or the number of groups if
+    /// smaller.
+    pub fn inner(mut self, folds: impl Into<Option<usize>>) -> Fit<'a> {
+        self.inner = folds.into();
         self
+    }
+
+    fn inner_folds(&self) -> usize {
+        let groups = self.data.groups.as_ref().map(|g| g.names.len());
+        self.inner.unwrap_or_else(|| groups.map_or(INNER_FOLDS, |groups| groups.clamp(2, INNER_FOLDS)))
     }
 
     /// The metric by which parameters and methods are chosen. The default is accuracy, or RMSE for regression.
@@ -138,10 +144,10 @@ impl<'a> Fit<'a> {
             }
         };
         if method.is_auto() {
-            return plan::auto(method, self.data, true, self.inner);
+            return plan::auto(method, self.data, true, self.inner_folds());
         }
         let setups = method.resolve(self.data, true)?;
-        let inner = if self.needs_inner(&setups) { self.inner } else { 0 };
+        let inner = if self.needs_inner(&setups) { self.inner_folds() } else { 0 };
         let entry = PlanEntry { name: method.shown()?, config: method.clone(), needed: true, first: true };
         let cost = |setups: &[ResolvedConfig]| plan::fit_cost(setups, self.data, inner);
         // Without a limit the plan takes the method as it is.
@@ -196,12 +202,13 @@ impl<'a> Fit<'a> {
         let pool = Pool { target, groups: self.data.groups.as_ref(), given: None };
         // Sets of classes are made of probabilities.
         let needs_probabilities = self.conformal.is_some() && matches!(target, Target::Classes { .. });
-        let splits = (self.needs_inner(setups) || needs_probabilities).then_some(Splits::KFold(self.inner));
+        let needs_inner = self.needs_inner(setups) || needs_probabilities;
+        let splits = needs_inner.then(|| Splits::KFold(self.inner_folds()));
         if let Some(splits) = splits {
             // Found out here, because a message about folds would not say which they are.
             splits.inner(pool, &all, self.ctx.seed, 0, 0).map_err(|e| match e {
                 Error::Refused { found, remedy } => {
-                    Error::refused(format!("{} inner folds: {found}", self.inner), remedy)
+                    Error::refused(format!("{} inner folds: {found}", self.inner_folds()), remedy)
                 }
                 other => other,
             })?;

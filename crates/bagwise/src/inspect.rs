@@ -5,13 +5,18 @@
 
 mod columns;
 mod findings;
+mod relatives;
+mod reveals;
 mod scaling;
+
+use std::collections::BTreeSet;
 
 use serde::{Serialize, Serializer};
 
 pub use bagwise_core::{Duplicates, repeats_of_earlier};
-pub use columns::{ColumnSummary, LooksLike, Reveals};
+pub use columns::{ColumnSummary, LooksLike};
 pub use findings::{Finding, Severity, imbalanced_share};
+pub use reveals::Reveals;
 pub use scaling::Scaling;
 
 use bagwise_core::{Dataset, Groups, Instances, Message, Result, Target};
@@ -92,6 +97,9 @@ pub struct GroupSummary {
     pub largest: usize,
     /// Groups with bags of more than one class.
     pub mixed: usize,
+    /// Groups with bags of each class, in the order of the classes.
+    #[serde(skip)]
+    pub of_class: Vec<usize>,
 }
 
 /// Instances per bag.
@@ -129,8 +137,8 @@ pub struct SizePredicts {
 }
 
 /// What [`inspect()`] finds that would mislead whoever is about to learn from the data: what gives the label or the target
-/// away, ids and codes of missing values among the attributes, bags that are there twice, and one class in nearly all bags
-/// if methods are chosen by accuracy (the default of `optimize`). Rows outside memory are not read for it.
+/// away, ids and codes of missing values among the attributes, bags that are there twice or may be related, and one class in
+/// nearly all bags if methods are chosen by accuracy (the default of `optimize`). Rows outside memory are not read for it.
 pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>> {
     let mut list = Vec::new();
     if let Some(Target::Classes { codes, names }) = &data.target
@@ -140,12 +148,20 @@ pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>
         let classes: Vec<usize> = (0..names.len()).map(count).filter(|&n| n > 0).collect();
         list.extend(findings::imbalance(&classes));
     }
+    if let Some(groups) = &data.groups {
+        let groups = group_summary(groups, data.target.as_ref());
+        list.extend(findings::pure_groups(&groups, data.bags.len()).filter(|f| f.level == Severity::Warning));
+    }
+    let mut columns = Vec::new();
     if !matches!(data.bags.instances(), Instances::Stored(_)) {
-        let columns = columns::columns(&data.bags, data.target.as_ref())?;
+        columns = columns::columns(&data.bags, data.target.as_ref())?;
         let numbers = matches!(data.target, Some(Target::Values(_)));
         let twice = bagwise_core::duplicates(&data.bags, data.target.as_ref())?;
         list.extend(findings::leaks(&columns, numbers, &twice, data.groups.as_ref()));
     }
+    let shared = relatives::shared_columns(data, &columns)?;
+    let related = shared.iter().map(|column| findings::related(column, data.bags.len()));
+    list.extend(related.filter(|f| f.level == Severity::Warning));
     Ok(list)
 }
 
@@ -192,7 +208,9 @@ pub fn inspect(data: &Dataset) -> Result<Inspection> {
         warnings: data.warnings.clone(),
         columns,
     };
-    found.findings = findings::findings(&found, target.is_some(), data.undecided, data.groups.as_ref());
+    let shared = relatives::shared_columns(data, &found.columns)?;
+    found.findings =
+        findings::findings(&found, target.is_some(), data.undecided, data.groups.as_ref(), &shared);
     Ok(found)
 }
 
@@ -207,19 +225,20 @@ fn class_counts(target: Option<&Target>) -> Vec<(String, usize)> {
 
 fn group_summary(groups: &Groups, target: Option<&Target>) -> GroupSummary {
     let mut sizes = vec![0usize; groups.names.len()];
-    let mut class: Vec<Option<u32>> = vec![None; groups.names.len()];
-    let mut mixed = vec![false; groups.names.len()];
+    let mut classes = vec![BTreeSet::new(); groups.names.len()];
+    let mut of_class = Vec::new();
     for (bag, &group) in groups.codes.iter().enumerate() {
         sizes[group as usize] += 1;
-        if let Some(Target::Classes { codes, .. }) = target {
-            let first = *class[group as usize].get_or_insert(codes[bag]);
-            mixed[group as usize] |= first != codes[bag];
+        if let Some(Target::Classes { codes, names }) = target {
+            of_class.resize(names.len(), 0);
+            of_class[codes[bag] as usize] += usize::from(classes[group as usize].insert(codes[bag]));
         }
     }
     GroupSummary {
         count: sizes.iter().filter(|&&s| s > 0).count(),
         largest: sizes.iter().copied().max().unwrap_or(0),
-        mixed: mixed.iter().filter(|&&m| m).count(),
+        mixed: classes.iter().filter(|c| c.len() > 1).count(),
+        of_class,
     }
 }
 

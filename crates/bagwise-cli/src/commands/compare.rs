@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
-use bagwise::judge::{Difference, MethodSummary};
+use bagwise::judge::{Difference, MethodSummary, Truth};
 use bagwise::plan::NOMINAL_TIME;
 use bagwise::run::files::SUMMARY;
-use bagwise::{BASELINE, Evaluation, INNER_FOLDS, RecordLocation, Target, TimePlan};
+use bagwise::{BASELINE, Evaluation, RecordLocation, Target, TimePlan};
 use bagwise_report::ReportOptions;
 
 use crate::args::Data;
-use crate::judging::{self, Judging, Sharding, metric_json, shown};
+use crate::judging::{self, Judging, Sharding, metric_json, positive_remark, shown};
 use crate::learning::{Choosing, Learning};
 use crate::output::{BOLD, Digits, Object, Output, Rows, Style, quoted};
 use crate::outside;
@@ -199,6 +199,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     let mut comparison = Comparison::new(&results, args, name)?;
     reporting::add(comparison.folder(), |known| {
         known.fit_command = comparison.fit_command.clone();
+        known.fit_method = comparison.fit_method.clone();
         known.skipped = results.skipped();
         known.level = Some(args.judging.level);
         known.seconds = Some(results.elapsed.as_secs_f64());
@@ -249,6 +250,8 @@ struct Comparison<'a> {
     data: &'a str,
     report: Option<PathBuf>,
     fit_command: String,
+    /// What it fits.
+    fit_method: String,
 }
 
 impl Comparison<'_> {
@@ -270,10 +273,7 @@ impl Comparison<'_> {
             .fold_column
             .as_ref()
             .map_or(String::new(), |c| format!(" --ignore {}", quoted(&c.to_string())));
-        let inner = match args.judging.inner {
-            INNER_FOLDS => String::new(),
-            folds => format!(" --inner {folds}"),
-        };
+        let inner = args.judging.inner.map_or(String::new(), |folds| format!(" --inner {folds}"));
         // Fixed parameters are judged as they are, and would be tuned if they were not said.
         let fixed = candidates
             .iter()
@@ -289,7 +289,7 @@ impl Comparison<'_> {
             // With the data in its name, the next data set does not replace the model.
             quoted(&format!("{}-{taken}.bagwise", stem_of(data))),
         );
-        Ok(Comparison { results, data, report: None, fit_command })
+        Ok(Comparison { results, data, report: None, fit_command, fit_method: taken.into() })
     }
 
     fn folder(&self) -> &Path {
@@ -433,8 +433,15 @@ impl Output for Comparison<'_> {
             .iter()
             .filter_map(|line| Some(format!("{}\n", line.metrics[0].missing(&line.method)?)));
         let without: String = without.collect();
+        let positive = match &self.results.roster.truth {
+            Truth::Classes { names, .. } => positive_remark(names, self.results.plan.positive.as_deref()),
+            Truth::Values(_) => None,
+        };
+        let positive = positive.map_or(String::new(), |remark| format!("{remark}\n"));
+        // Of a run that goes on, most of the time may have been spent before.
+        let took = if self.results.resumed { "; all sessions took" } else { " in" };
         format!(
-            "{}{without}\n{}\n{}\nwrote records, folds, predictions, differences and summary to {folder} in {:.1} s\n{report}next: {}\n",
+            "{}{without}\n{}\n{}\n{positive}wrote records, folds, predictions, differences and summary to {folder}{took} {:.1} s\n{report}next: {}\n",
             self.rows(Digits::Few(3)),
             self.differences(),
             paint.paint(&self.results.verdict.sentence(), BOLD),

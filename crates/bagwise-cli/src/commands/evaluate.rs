@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use bagwise::Evaluation;
 use bagwise::io::save_whole;
-use bagwise::judge::{MethodSummary, MetricSummary, Resampling, bootstrap_method};
+use bagwise::judge::{MethodSummary, Metric, MetricSummary, Resampling, bootstrap_method};
 use bagwise::run::files::SUMMARY;
 
 use crate::args::Data;
@@ -200,8 +200,21 @@ impl Output for Estimate<'_> {
             if count == 1 { "fit" } else { "fits" },
             self.results.elapsed.as_secs_f64()
         );
-        page += &self.rows(Digits::Few(4), shown(self.line()).map(|(_, m)| m)).to_string();
+        // A rule for the threshold is about these, and what it costs shows in the other one.
+        let ruled = |m: &MetricSummary| {
+            self.results.plan.threshold.is_some() && matches!(m.metric, Metric::Recall | Metric::Precision)
+        };
+        let usual: Vec<Metric> = shown(self.line()).map(|(_, m)| m.metric).collect();
+        let metrics = self.line().metrics.iter().filter(|m| usual.contains(&m.metric) || ruled(m));
+        page += &self.rows(Digits::Few(4), metrics).to_string();
         let mut notes = Vec::new();
+        let thresholds = || self.results.records.iter().filter_map(|r| r.threshold);
+        if let (Some(rule), Some(low)) = (self.results.plan.threshold, thresholds().min_by(f64::total_cmp)) {
+            let high = thresholds().fold(low, f64::max);
+            notes.push(format!(
+                "threshold by {rule}, chosen on the training bags of each fold: {low:.4} to {high:.4}"
+            ));
+        }
         if self.line().metrics.iter().any(|m| m.interval.is_some()) {
             let level = 100.0 * self.results.verdict.level;
             notes.push(format!("low and high: {level:.0}% interval over folds (Nadeau and Bengio)"));

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, read_maps};
+use bagwise::judge::Metric;
+use bagwise::model::TrainingSummary;
 use bagwise::params::Point;
-use bagwise::{AUTO, INNER_FOLDS, Model};
+use bagwise::{AUTO, BASELINE, Model};
 
 use crate::args::Data;
 use crate::judging::{human_seconds, say_plan, say_positive};
@@ -29,9 +31,9 @@ pub(crate) struct Args {
     /// Output file
     #[arg(short, long, value_name = "FILE.bagwise")]
     output: PathBuf,
-    /// Number of folds used to choose parameters and calibrate probabilities
-    #[arg(long, value_name = "N", default_value_t = INNER_FOLDS)]
-    inner: usize,
+    /// Number of folds used to choose parameters and calibrate probabilities [default: 5, or the number of groups if smaller]
+    #[arg(long, value_name = "N")]
+    inner: Option<usize>,
     /// Also store the models of N folds [default: 10], each tuned and trained without its fold, for the prediction sets
     /// and intervals of bagwise predict --coverage; takes N times longer, and the file is N times larger
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10",
@@ -123,7 +125,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     model.save(&args.output)?;
     let header = &model.header;
-    session.print_beside(&Fitted { model: &model, inner: args.inner, chosen, output: &args.output })?;
+    session.print_beside(&Fitted { model: &model, chosen, output: &args.output })?;
+    if header.method != BASELINE && !beats_constant(&header.training) {
+        session.warn("the model is not better than a constant prediction on the inner folds; do not rely on its predictions");
+    }
     if !header.training.threshold_met {
         session.warn("no threshold satisfies the rule on the training bags; using the closest one");
     }
@@ -153,11 +158,19 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Whether the inner folds say that a model is better than a constant; true if they say nothing.
+fn beats_constant(training: &TrainingSummary) -> bool {
+    let (Some(value), Some(constant), Ok(metric)) =
+        (training.inner_value, training.constant_value, training.chosen_by.parse::<Metric>())
+    else {
+        return true;
+    };
+    metric.better(value, constant)
+}
+
 /// A model that was learned, and what is known of it without new bags.
 struct Fitted<'a> {
     model: &'a Model,
-    /// Inner folds.
-    inner: usize,
     /// Whether there was a choice, so that what the inner folds say flatters.
     chosen: bool,
     output: &'a Path,
@@ -184,11 +197,12 @@ impl Output for Fitted<'_> {
         object.put("data", &training.data).put("bags", training.bags).put("instances", training.instances);
         object.put("seed", training.seed).put("classes", &header.classes);
         object.put("positive", Some(self.model.positive_name()).filter(|p| !p.is_empty()));
-        object.put("chosen_by", &training.chosen_by).put("inner_folds", self.inner);
+        object.put("chosen_by", &training.chosen_by).put("inner_folds", training.inner_folds);
         object
             .put("nested_value", training.nested_value)
             .put("conformal_folds", self.model.conformal_folds());
-        object.put("inner_value", training.inner_value).put("optimistic", self.chosen);
+        object.put("inner_value", training.inner_value).put("constant_value", training.constant_value);
+        object.put("optimistic", self.chosen);
         object.put("threshold", header.threshold).put("threshold_met", training.threshold_met);
         object.put("out_of_bag", Some(self.model.out_of_bag()).filter(|values| !values.is_empty()));
         object.put("machines", header.tasks.len()).put("not_converged", training.not_converged);
@@ -229,9 +243,13 @@ impl Output for Fitted<'_> {
             ),
             false => format!("an ensemble of {}:\n  {}", members.len(), members.join("\n  ")),
         };
+        let constant = header
+            .training
+            .constant_value
+            .map_or(String::new(), |v| format!("; a constant prediction has {v:.3}"));
         let mut text = format!(
-            "{what}\n{} over {} inner folds: {value}{remark}\n",
-            header.training.chosen_by, self.inner
+            "{what}\n{} over {} inner folds: {value}{constant}{remark}\n",
+            header.training.chosen_by, header.training.inner_folds
         );
         if let Some(value) = header.training.nested_value {
             text += &format!(

@@ -1,10 +1,10 @@
 //! `bagwise predict`: predicts new bags with a saved model, and marks bags that are unlike its training bags.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use bagwise::io::Column;
-use bagwise::model::{Model, Prediction};
+use bagwise::model::{Model, Prediction, UnfamiliarColumn};
 use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
@@ -72,10 +72,22 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     args.target.check(&[&args.data, &args.model.to_string_lossy()], session)?;
-    let model = Model::load(&args.model)?;
+    let model = Model::load(&args.model).map_err(|error| {
+        let (first, second) = (&args.model.to_string_lossy(), &args.data);
+        // Only a file that exists can have been given in the wrong place.
+        match Path::new(second).is_file() && Model::load(Path::new(second)).is_ok() {
+            true => anyhow!(
+                "{first}: not a model, but {second} is; next: bagwise predict {} {}",
+                quoted(second),
+                quoted(first)
+            ),
+            false => error.into(),
+        }
+    })?;
     let options = args.read.read_options();
     let in_pieces = args.streaming.is_on(&args.data, &options)?;
     let (mut bags, mut strange, mut less_probable, mut labelled) = (0, 0, 0, false);
+    let mut outside: Vec<UnfamiliarColumn> = Vec::new();
     // Columns whose values differ within a bag.
     let mut uneven: Vec<String> = Vec::new();
     let mut begun = false;
@@ -85,7 +97,14 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             let predictions = model.predict_with(&data.bags, &session.ctx).map_err(of_data)?;
             let covered = args.covered(&model, &data, session).map_err(of_data)?;
             bags += predictions.len();
-            strange += predictions.iter().filter(|p| !p.familiar).count();
+            let unlike: Vec<usize> = (0..predictions.len()).filter(|&b| !predictions[b].familiar).collect();
+            strange += unlike.len();
+            for column in model.unfamiliar_columns(&data.bags, &unlike).map_err(of_data)? {
+                match outside.iter_mut().find(|known| known.name == column.name) {
+                    Some(known) => known.bags += column.bags,
+                    None => outside.push(column),
+                }
+            }
             let classes = &model.header.classes;
             less_probable += predictions.iter().filter(|p| is_less_probable(p, classes)).count();
             labelled |= data.target.is_some();
@@ -140,7 +159,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if strange > 0 {
         session.warn(&format!(
             "{strange} of {bags} bags are unfamiliar: they are less similar to the training bags than those are to each other, or have many \
-             values outside their range. Do not rely on these predictions"
+             values outside their range. Do not rely on these predictions{}",
+            most_outside(outside)
         ));
     }
     Ok(Outcome::Done)
@@ -173,6 +193,21 @@ impl Args {
         let asked = if self.read.keep.is_empty() { remembered } else { &self.read.keep };
         asked.iter().any(is)
     }
+}
+
+/// The columns that most bags have strange values in, in words.
+fn most_outside(mut columns: Vec<UnfamiliarColumn>) -> String {
+    const SHOWN: usize = 3;
+    columns.sort_by_key(|column| std::cmp::Reverse(column.bags)); // stable
+    let each = |column: &UnfamiliarColumn| match &column.category {
+        Some(category) => format!("'{}' (unknown category '{category}', {} bags)", column.name, column.bags),
+        None => format!("'{}' ({} bags)", column.name, column.bags),
+    };
+    let mut list: Vec<String> = columns.iter().take(SHOWN).map(each).collect();
+    if columns.len() > SHOWN {
+        list.push(format!("and {} more columns", columns.len() - SHOWN));
+    }
+    if list.is_empty() { String::new() } else { format!(". Outside the training range: {}", list.join(", ")) }
 }
 
 /// True if all instances of a bag have the same value.

@@ -108,7 +108,10 @@ impl Card<'_> {
                 "; optimistic, because the best of {points} parameter combinations of {methods} methods was taken"
             ),
         };
-        format!("{} {value:.3} over {folds}{of}", training.chosen_by)
+        let constant = training
+            .constant_value
+            .map_or(String::new(), |v| format!(", where a constant prediction has {v:.3}"));
+        format!("{} {value:.3} over {folds}{constant}{of}", training.chosen_by)
     }
 
     fn decides(&self) -> Option<String> {
@@ -225,6 +228,7 @@ impl Output for Card<'_> {
         data.put("fingerprint", &training.fingerprint);
         let mut estimate = Object::default();
         estimate.put("metric", &training.chosen_by).put("value", training.inner_value);
+        estimate.put("constant_value", training.constant_value);
         estimate.put("inner_folds", training.inner_folds).put("methods", training.methods);
         estimate.put("points", training.points).put("optimistic", self.optimistic());
         estimate.put("nested_value", training.nested_value);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bagwise_judge::{FoldPlan, GroundTruth, Interval, Record, often_at_grid_end, that_saw_test_bags};
 
+use crate::config::BASELINE;
 use crate::plan::TimePlan;
 use crate::run::{Candidate, RunPlan, Verdict};
 
@@ -76,9 +77,13 @@ impl Evaluation {
         })
     }
 
-    /// Chosen parameters that sit at the end of their grid in most fits, one sentence per method.
+    /// Chosen parameters that sit at the end of their grid in most fits, one sentence per method that could gain from a wider one.
     pub fn edges(&self) -> Vec<String> {
-        let methods: BTreeSet<&str> = self.records.iter().map(|r| r.key.method.as_str()).collect();
+        let line = |method: &str| self.verdict.table.iter().find(|line| line.method == method);
+        let baseline = line(BASELINE);
+        let may_improve = |method: &&str| line(method).is_none_or(|line| line.may_improve(baseline));
+        let methods: BTreeSet<&str> =
+            self.records.iter().map(|r| r.key.method.as_str()).filter(may_improve).collect();
         let sentence = |method: &str| {
             let often = often_at_grid_end(self.records.iter().filter(|r| r.key.method == method));
             let list: Vec<String> = often.iter().map(ToString::to_string).collect();

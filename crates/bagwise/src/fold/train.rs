@@ -276,6 +276,7 @@ pub fn train(
         seed: ctx.seed,
         chosen_by: wanted.metric.name().into(),
         inner_value: learned.value.filter(|_| !inner.is_empty()),
+        constant_value: constant_value(learner, train, &inner, wanted.metric, ctx)?,
         nested_value: None,
         inner_folds: inner.len(),
         methods: methods_of(learners),
@@ -286,6 +287,36 @@ pub fn train(
         rounds: rounds().map(|r| r.changed.len()).max(),
     };
     model(learners, &learned, train, summary, ctx)
+}
+
+/// The value over the inner folds of what the baseline predicts.
+fn constant_value(
+    learner: &TrainingTask<'_>,
+    train: &[usize],
+    inner: &[Fold],
+    metric: Metric,
+    ctx: &Ctx,
+) -> Result<Option<f64>> {
+    let truth = learner.target.select(train);
+    let positive = matches!(&truth, Target::Classes { names, .. } if names.len() == 2);
+    if inner.is_empty() || metric.no_baseline(positive).is_some() {
+        return Ok(None);
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let of_fold = |fold: &Fold| -> Vec<f64> {
+        match learner.target {
+            Target::Values(values) => {
+                vec![mean(&fold.train.iter().map(|&b| values[b]).collect::<Vec<_>>())]
+            }
+            Target::Classes { codes, .. } => {
+                learner.tasks.iter().map(|task| mean(&task.problem(codes, &fold.train).1)).collect()
+            }
+        }
+    };
+    let of_folds: Vec<Vec<f64>> = inner.iter().map(of_fold).collect();
+    let folds = portfolio::folds_of(train, inner);
+    let outputs: Vec<&[f64]> = folds.iter().map(|&fold| &of_folds[fold][..]).collect();
+    learner.judge(&truth, &Mat::from_rows(&outputs), metric, &folds, ctx)
 }
 
 /// Methods among learners, of which some differ in the scaling alone.

@@ -2,19 +2,17 @@
 //! column is summed in file order, whatever the number of threads. Gathers what can be said of a column by
 //! itself (range, zeros, constants) and of a column beside the labels (does it give them away?).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::reveals::{LabelProfile, Reveals};
 use bagwise_core::{Bags, FeatureKind, Instances, Result, Stored, Target};
 
 /// Columns handled together: 32 doubles are four cache lines of a row, and three numbers per bag and column
 /// stay below 80 MB for a hundred thousand bags.
 const BLOCK: usize = 32;
-
-/// A finding about a column may occur by chance in one of this many data sets.
-const CHANCE: f64 = 1e-4;
 
 /// Fewer bags than this show nothing about ids.
 const ENOUGH: usize = 20;
@@ -49,27 +47,14 @@ pub struct ColumnSummary {
     pub same_within_bags: bool,
     /// How the column gives the label away, if it does.
     pub reveals_label: Option<Reveals>,
+    /// The share of the bags whose label the column alone predicts, or of the variance of a target, if it is suspiciously near 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicts_label: Option<f64>,
     /// How the column looks like a number that was given rather than measured, if it does.
     pub looks_like: Option<LooksLike>,
     /// A number such as -999 that stands far from all other values and seems to mean that there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<f64>,
-}
-
-/// How a column gives the label or the target away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reveals {
-    /// The same in each bag, one value per class (or a multiple of the target).
-    Equals,
-    /// The same in each bag, and each of its values belongs to one class, or they lie in the order of the target.
-    Determines,
-    /// The smallest value in a bag tells the classes apart, or orders bags as the target does, without a mistake.
-    Smallest,
-    /// The largest value in a bag does.
-    Largest,
-    /// The mean value in a bag does.
-    Mean,
 }
 
 /// What a column of whole numbers looks like.
@@ -191,9 +176,9 @@ struct Tally {
 
 /// Smallest, largest and mean value of a column in one bag; NaN if it has none.
 #[derive(Clone, Copy)]
-struct BagTally {
-    min: f64,
-    max: f64,
+pub(super) struct BagTally {
+    pub(super) min: f64,
+    pub(super) max: f64,
     sum: f64,
     count: usize,
 }
@@ -201,7 +186,7 @@ struct BagTally {
 impl BagTally {
     const NEW: BagTally = BagTally { min: f64::INFINITY, max: f64::NEG_INFINITY, sum: 0.0, count: 0 };
 
-    fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }
 }
@@ -292,6 +277,14 @@ impl Tally {
             FeatureKind::Numeric => ("numeric", None),
             FeatureKind::Categorical { values } => ("categorical", Some(values.len())),
         };
+        let reveals_label = match constant || self.missing > 0 {
+            true => None,
+            false => labels.revealed_by(&self.per_bag, self.same_within_bags, categories.is_some()),
+        };
+        let predicts_label = match constant || self.missing > 0 || reveals_label.is_some() {
+            true => None,
+            false => labels.nearly_revealed_by(&self.per_bag, self.same_within_bags, categories.is_some()),
+        };
         let number = |value: f64| (categories.is_none() && self.count > 0).then_some(value);
         ColumnSummary {
             name: feature.name.clone(),
@@ -305,11 +298,8 @@ impl Tally {
             categories,
             constant,
             same_within_bags: self.same_within_bags && bags.len() < bags.instance_count(),
-            reveals_label: if constant || self.missing > 0 {
-                None
-            } else {
-                labels.revealed_by(&self.per_bag, self.same_within_bags, categories.is_some())
-            },
+            reveals_label,
+            predicts_label,
             // The codes of categories are ours.
             looks_like: if constant || categories.is_some() { None } else { self.looks_like(bags) },
             code: if categories.is_some() { None } else { self.code() },
@@ -354,170 +344,4 @@ impl Tally {
         // Measurements rounded to whole numbers repeat themselves long before a hundred rows.
         (self.different.is_some() && instances >= 100).then_some(LooksLike::InstanceId)
     }
-}
-
-/// The labels, and what it takes to say that a column gives them away.
-struct LabelProfile<'a> {
-    target: Option<&'a Target>,
-    /// Logarithm of the chance that a random column separates the classes in order, times the columns tried.
-    separates_by_chance: f64,
-    /// Logarithm of the chance that two bags are of one class.
-    agree: f64,
-    width: f64,
-}
-
-impl<'a> LabelProfile<'a> {
-    fn new(target: Option<&'a Target>, width: usize) -> LabelProfile<'a> {
-        let mut labels =
-            LabelProfile { target: None, separates_by_chance: 0.0, agree: 0.0, width: (width as f64).ln() };
-        let Some(target) = target else { return labels };
-        labels.target = Some(target);
-        if let Target::Classes { codes, names } = target {
-            let mut counts = vec![0usize; names.len()];
-            for &code in codes {
-                counts[code as usize] += 1;
-            }
-            counts.retain(|&c| c > 0);
-            if counts.len() < 2 {
-                labels.target = None;
-            }
-            // k! n1! … nk! / n! orders of the bags keep each class together; three statistics are tried.
-            let together: f64 = counts.iter().map(|&c| ln_factorial(c)).sum();
-            labels.separates_by_chance =
-                ln_factorial(counts.len()) + together - ln_factorial(codes.len()) + labels.width + 3f64.ln();
-            let n = codes.len() as f64;
-            labels.agree = counts.iter().map(|&c| (c as f64 / n).powi(2)).sum::<f64>().ln();
-        }
-        labels
-    }
-
-    fn revealed_by(&self, bags: &[BagTally], same_within_bags: bool, categorical: bool) -> Option<Reveals> {
-        match self.target? {
-            Target::Values(values) => self.of_values(bags, values, same_within_bags, categorical),
-            Target::Classes { codes, names } => {
-                if same_within_bags && let Some(found) = self.determined(bags, codes, names.len()) {
-                    return Some(found);
-                }
-                if categorical || self.separates_by_chance > CHANCE.ln() {
-                    return None;
-                }
-                let apart = |of: fn(&BagTally) -> f64| separated(bags.iter().map(of), codes, names.len());
-                if apart(|b| b.max) {
-                    Some(Reveals::Largest)
-                } else if apart(|b| b.min) {
-                    Some(Reveals::Smallest)
-                } else if apart(BagTally::mean) {
-                    Some(Reveals::Mean)
-                } else {
-                    None
-                }
-            }
-        }
-    }
-
-    /// A column beside a real target: is it a multiple of it, or do bags lie in the order of the target?
-    fn of_values(
-        &self,
-        bags: &[BagTally],
-        values: &[f64],
-        same_within_bags: bool,
-        categorical: bool,
-    ) -> Option<Reveals> {
-        let statistic = |of: fn(&BagTally) -> f64| bags.iter().map(of).collect::<Vec<f64>>();
-        let bar = 1.0 - 1e-9; // closer to 1 than measurements of the same thing ever are
-        if same_within_bags && !categorical {
-            let own = statistic(|b| b.min);
-            if bags.len() >= 5 && correlation(&own, values).abs() > bar {
-                return Some(Reveals::Equals);
-            }
-            return self.ordered(&own, values, false).then_some(Reveals::Determines);
-        }
-        if categorical {
-            let own = statistic(|b| b.min);
-            return (same_within_bags && self.ordered(&own, values, true)).then_some(Reveals::Determines);
-        }
-        if self.ordered(&statistic(|b| b.max), values, false) {
-            Some(Reveals::Largest)
-        } else if self.ordered(&statistic(|b| b.min), values, false) {
-            Some(Reveals::Smallest)
-        } else if self.ordered(&statistic(BagTally::mean), values, false) {
-            Some(Reveals::Mean)
-        } else {
-            None
-        }
-    }
-
-    /// Whether bags with equal scores lie together in the order of the target, and their scores rise or fall with it (of
-    /// categories, whose codes have no order, in any order), where chance would hardly have it so.
-    fn ordered(&self, scores: &[f64], values: &[f64], any_order: bool) -> bool {
-        let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-        let mut ranges: Vec<(f64, f64)> = Vec::new();
-        // Of n! orders of the bags, those of equal scores or equal targets among themselves do not count.
-        let mut by_chance = -ln_factorial(scores.len());
-        for same in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
-            let own = same.iter().map(|&bag| values[bag]);
-            ranges.push((own.clone().fold(f64::INFINITY, f64::min), own.fold(f64::NEG_INFINITY, f64::max)));
-            by_chance += ln_factorial(same.len());
-        }
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        by_chance += sorted.chunk_by(|a, b| a == b).map(|same| ln_factorial(same.len())).sum::<f64>();
-        // Rising or falling, or any order of the groups; three statistics are tried.
-        by_chance += if any_order { ln_factorial(ranges.len()) } else { 2f64.ln() };
-        if ranges.len() < 2 || by_chance + self.width + 3f64.ln() > CHANCE.ln() {
-            return false;
-        }
-        if any_order {
-            ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
-        }
-        let rising = ranges.windows(2).all(|w| w[0].1 <= w[1].0);
-        rising || ranges.windows(2).all(|w| w[0].0 >= w[1].1)
-    }
-
-    /// A column that is the same in each bag: does each value belong to one class?
-    fn determined(&self, bags: &[BagTally], codes: &[u32], classes: usize) -> Option<Reveals> {
-        let mut class_of: BTreeMap<u64, u32> = BTreeMap::new();
-        for (bag, &code) in bags.iter().zip(codes) {
-            // -0 and 0 are one value.
-            if *class_of.entry((bag.min + 0.0).to_bits()).or_insert(code) != code {
-                return None;
-            }
-        }
-        let repeats = (bags.len() - class_of.len()) as f64;
-        if repeats * self.agree + self.width > CHANCE.ln() {
-            return None;
-        }
-        let used: HashSet<u32> = codes.iter().copied().collect();
-        debug_assert!(used.len() <= classes);
-        Some(if class_of.len() == used.len() { Reveals::Equals } else { Reveals::Determines })
-    }
-}
-
-fn ln_factorial(n: usize) -> f64 {
-    (2..=n).map(|i| (i as f64).ln()).sum()
-}
-
-/// True if the intervals of the classes do not touch.
-fn separated(scores: impl Iterator<Item = f64>, codes: &[u32], classes: usize) -> bool {
-    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); classes];
-    for (score, &code) in scores.zip(codes) {
-        let range = &mut ranges[code as usize];
-        *range = (range.0.min(score), range.1.max(score));
-    }
-    ranges.retain(|r| r.0 <= r.1);
-    ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
-    ranges.windows(2).all(|w| w[0].1 < w[1].0)
-}
-
-fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let n = a.len() as f64;
-    let (ma, mb) = (a.iter().sum::<f64>() / n, b.iter().sum::<f64>() / n);
-    let (mut ab, mut aa, mut bb) = (0.0, 0.0, 0.0);
-    for (x, y) in a.iter().zip(b) {
-        ab += (x - ma) * (y - mb);
-        aa += (x - ma).powi(2);
-        bb += (y - mb).powi(2);
-    }
-    if aa == 0.0 || bb == 0.0 { 0.0 } else { ab / (aa * bb).sqrt() }
 }

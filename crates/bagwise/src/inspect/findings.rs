@@ -4,7 +4,8 @@
 use bagwise_core::{Duplicates, Groups, Message, Setting, undecided_target};
 use serde::Serialize;
 
-use super::{ColumnSummary, Inspection, LooksLike, Reveals};
+use super::relatives::SharedColumn;
+use super::{ColumnSummary, GroupSummary, Inspection, LooksLike, Reveals};
 
 /// Attributes with missing values that are listed.
 const SHOWN_MISSING: usize = 8;
@@ -38,6 +39,7 @@ pub(super) fn findings(
     labelled: bool,
     undecided: Option<usize>,
     groups_of: Option<&Groups>,
+    shared: &[SharedColumn],
 ) -> Vec<Finding> {
     let mut list = Vec::new();
     let mut add = |level, kind, message: String, remedy: Message| {
@@ -56,6 +58,10 @@ pub(super) fn findings(
     sizes(found, &mut add);
     groups(found, &mut add);
     copies(&found.duplicates, groups_of, &mut add);
+    for column in shared {
+        let found = related(column, found.bags);
+        add(found.level, found.kind, found.message, found.remedy);
+    }
     // Sharing background instances is what multi-instance data do; only a flood of them is news.
     let again = found.duplicates.instances;
     if again * 20 > found.instances {
@@ -207,6 +213,27 @@ fn revealing(columns: &[ColumnSummary], numbers: bool, add: Add<'_>) {
             add(Severity::Warning, "reveals_label", message, remedy);
         }
     }
+    let names = names_where(columns, |c| c.predicts_label.is_some());
+    if !names.is_empty() {
+        let share = columns.iter().filter_map(|c| c.predicts_label).fold(1.0, f64::min);
+        let or_more = if names.len() > 1 { " or more" } else { "" };
+        let what = match numbers {
+            true => format!("alone explains {}% of the variance of the target{or_more}", tenths(share)),
+            false => {
+                format!("alone predicts the label of {:.0}% of the bags{or_more}", (100.0 * share).floor())
+            }
+        };
+        let message = format!("{} {what}", list("attribute", "attributes", &names));
+        let remedy =
+            Message::from("is it derived from the label, or known only afterwards? Then leave it out")
+                .with([Setting::Ignore(None)]);
+        add(Severity::Warning, "predicts_label", message, remedy);
+    }
+}
+
+/// A share in percent with one digit, rounded down: 100 would be said of what is exact.
+fn tenths(share: f64) -> f64 {
+    (1000.0 * share).floor() / 10.0
 }
 
 /// Numbers that were given and not measured: ids, and codes for values that are missing.
@@ -332,6 +359,9 @@ fn groups(found: &Inspection, add: Add<'_>) {
             .with([Setting::Group]);
         add(Severity::Note, "groups_are_bags", message, remedy);
     }
+    if let Some(found) = pure_groups(groups, found.bags) {
+        add(found.level, found.kind, found.message, found.remedy);
+    }
     if groups.mixed > 0 && groups.count > 1 {
         let message = format!("{} of {} groups have bags of more than one class", groups.mixed, groups.count);
         add(
@@ -341,6 +371,48 @@ fn groups(found: &Inspection, add: Add<'_>) {
             "expected for patients or scaffolds; an error if all bags of a group should have the same label"
                 .into(),
         );
+    }
+}
+
+/// Of groups that have bags of one class each. Few of them are a warning: what they differ in besides the label is learned instead.
+pub(super) fn pure_groups(groups: &GroupSummary, bags: usize) -> Option<Finding> {
+    const FEW: usize = 5;
+    let of_class = &groups.of_class;
+    let used = of_class.iter().filter(|&&n| n > 0);
+    let fewest = *used.clone().min()?;
+    if groups.mixed > 0 || used.count() < 2 || groups.count == bags {
+        return None;
+    }
+    let (level, remedy) = match fewest < FEW {
+        true => (
+            Severity::Warning,
+            "a method may learn to tell these groups apart instead of the classes; add bags of more groups of each class",
+        ),
+        false => (Severity::Note, "expected if the label is a property of the group, such as a patient"),
+    };
+    Some(Finding {
+        level,
+        kind: "pure_groups",
+        message: format!(
+            "all bags of a group have the same label, so there are {} independent examples and not {bags}; the rarest class \
+             has {fewest}",
+            groups.count
+        ),
+        remedy: remedy.into(),
+    })
+}
+
+/// Of a column by which bags may be related.
+pub(super) fn related(column: &SharedColumn, bags: usize) -> Finding {
+    let SharedColumn { level, name, values } = column;
+    Finding {
+        level: *level,
+        kind: "related_bags",
+        message: format!("bags with the same '{name}' ({values} values in {bags} bags) may be related"),
+        remedy: Message::from(
+            "related bags in training and test make every estimate too optimistic; keep them together",
+        )
+        .with([Setting::GroupColumn(name.clone())]),
     }
 }
 

@@ -34,8 +34,9 @@ pub(super) fn suggest(columns: &[ColumnSummary], zeros: f64, storage: &str) -> S
         varying.iter().filter(|c| holds(c)).count() as f64 / varying.len() as f64
     };
     // Makers standardise a larger collection and cut the data set out of it, so that mean and deviation are near
-    // 0 and 1, not equal to them, and rare attributes are further off.
-    if share(&|c| c[2].abs() < 0.25 && (0.5..2.0).contains(&c[3])) > 2.0 / 3.0 {
+    // 0 and 1, not equal to them, and rare attributes are further off. None has another unit, though.
+    let near = share(&|c| c[2].abs() < 0.25 && (0.5..2.0).contains(&c[3])) > 2.0 / 3.0;
+    if near && varying.iter().all(|c| c[2].abs() < 1.0 && c[3] < 4.0) {
         return of(
             "none",
             "the attributes are already standardised (mean near 0, standard deviation near 1)".into(),

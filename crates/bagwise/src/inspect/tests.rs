@@ -100,10 +100,57 @@ fn a_column_that_gives_the_label_away_is_named() {
         revealed(&|bag, i, r| if i == 0 { -((bag % 2) as f64) } else { r as f64 }),
         Some(Reveals::Smallest)
     );
-    // One bag off, and it is an ordinary good attribute.
+    // One bag off, and it may be an ordinary good attribute.
     assert_eq!(revealed(&|bag, _, _| if bag == 7 { 0.0 } else { (bag % 2) as f64 }), None);
     // A bag's own value, different for all: says nothing.
     assert_eq!(revealed(&|bag, _, _| (bag as f64 * 0.37).sin()), None);
+}
+
+#[test]
+fn a_column_that_nearly_gives_the_label_away_is_named_with_its_share() {
+    let data = noise(40, 4, 3);
+    let share = |data: &Dataset, value: &dyn Fn(usize, usize, usize) -> f64| {
+        let found = inspect(&with_column(data, value));
+        assert!(found.columns[1..].iter().all(|c| c.predicts_label.is_none()));
+        assert_eq!(kinds(&found).contains(&"predicts_label"), found.columns[0].predicts_label.is_some());
+        found.columns[0].predicts_label
+    };
+    let wrong =
+        |most: usize| move |bag: usize, _: usize, _: usize| ((bag + usize::from(bag < most)) % 2) as f64;
+    assert_eq!(share(&data, &wrong(1)), Some(0.975));
+    assert_eq!(share(&data, &wrong(2)), Some(0.95));
+    assert_eq!(share(&data, &wrong(3)), None);
+    // Either direction, by the mean in the bag, and by values that have no order.
+    assert_eq!(share(&data, &|bag, i, r| 9.0 - wrong(1)(bag, i, r) - 1e-3 * r as f64), Some(0.975));
+    assert_eq!(
+        share(&data, &|bag, i, r| [3.0, 2.0, 5.0, 4.0][(bag / 2 % 2) * 2 + wrong(1)(bag, i, r) as usize]),
+        Some(0.975)
+    );
+    // Of 40 bags, 2 are of class 1: one of them and all others are right, which is 97.5% and no news.
+    let rare = |codes: &dyn Fn(usize) -> bool| {
+        let labels: Vec<&str> = (0..40).map(|b| if codes(b) { "1" } else { "0" }).collect();
+        Dataset { target: Some(Target::from_labels(&labels)), ..data.clone() }
+    };
+    assert_eq!(share(&rare(&|b| b < 2), &|bag, _, _| f64::from(bag < 1)), None);
+    // Twelve bags and a slip are chance among many columns.
+    let few = noise(12, 2000, 3);
+    assert_eq!(inspect(&with_column(&few, wrong(0))).columns[0].predicts_label, None);
+    let y: Vec<f64> = (0..40).map(|b| (b as f64 * 1.7).sin()).collect();
+    let real = Dataset { target: Some(Target::Values(y.clone())), ..data };
+    let explained = share(&real, &|bag, i, _| 3.0 * y[bag] + 0.1 * ((bag + i) as f64 * 2.3).cos()).unwrap();
+    assert!((0.99..1.0).contains(&explained), "{explained}");
+    assert_eq!(share(&real, &|bag, i, _| y[bag] + 0.4 * ((bag + i) as f64 * 2.3).cos()), None);
+}
+
+#[test]
+fn no_attribute_of_the_data_that_come_with_us_is_accused() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    for name in ["musk1", "musk2", "elephant", "protein", "image1000"] {
+        let path = data.join(format!("{name}.csv.gz"));
+        let found = inspect(&bagwise_io::read(path.to_str().unwrap(), &Default::default()).unwrap());
+        let accused = |f: &&Finding| ["predicts_label", "reveals_label", "related_bags"].contains(&f.kind);
+        assert_eq!(found.findings.iter().find(accused), None, "{name}");
+    }
 }
 
 #[test]
@@ -296,10 +343,19 @@ fn labels_groups_and_shape_are_judged() {
         inspect(&noise(60, 3, 7).with_groups(Groups::from_names(&names)).unwrap())
     };
     assert_eq!(kinds(&grouped(&|b| b / 4)), ["mixed_groups"]);
-    assert_eq!(grouped(&|b| b / 4).groups, Some(GroupSummary { count: 15, largest: 4, mixed: 15 }));
+    assert_eq!(
+        grouped(&|b| b / 4).groups,
+        Some(GroupSummary { count: 15, largest: 4, mixed: 15, of_class: vec![15, 15] })
+    );
     // Classes 0, 1, 0 in a group: mixed although the last is as the first.
-    assert_eq!(grouped(&|b| b / 3).groups, Some(GroupSummary { count: 20, largest: 3, mixed: 20 }));
-    assert_eq!(kinds(&grouped(&|b| b % 6)), Vec::<&str>::new());
+    assert_eq!(
+        grouped(&|b| b / 3).groups,
+        Some(GroupSummary { count: 20, largest: 3, mixed: 20, of_class: vec![20, 20] })
+    );
+    // Three groups of a class are few; six are as many as patients of a small study.
+    let level = |found: Inspection| found.findings.iter().map(|f| (f.kind, f.level)).collect::<Vec<_>>();
+    assert_eq!(level(grouped(&|b| b % 6)), [("pure_groups", Severity::Warning)]);
+    assert_eq!(level(grouped(&|b| b % 12)), [("pure_groups", Severity::Note)]);
     assert_eq!(kinds(&grouped(&|_| 0)), ["one_group"]);
     assert_eq!(kinds(&grouped(&|b| b)), ["groups_are_bags"]);
 }
@@ -338,6 +394,11 @@ fn the_scaling_follows_the_ranges() {
         inspect(&build(&[50, 50], 4, data)).scaling.name
     };
     assert_eq!(scaled(&|v| v), "none");
+    // One attribute of four has another unit.
+    let mut rng = Rng::new(9, "inspect", &[]);
+    let unit = |(i, v): (usize, f64)| if i % 4 == 3 { 350.0 + 50.0 * v } else { v };
+    let mixed: Vec<f64> = (0..400).map(|_| rng.normal()).enumerate().map(unit).collect();
+    assert_eq!(inspect(&build(&[50, 50], 4, mixed)).scaling.name, "minmax");
     assert_eq!(scaled(&|v| v.sin()), "none");
     assert_eq!(scaled(&|v| 100.0 + 30.0 * v), "minmax");
     assert_eq!(scaled(&|v| (3.0 * v).exp() * 1e3), "minmax");
