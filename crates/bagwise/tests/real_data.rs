@@ -83,7 +83,11 @@ fn every_benchmark_table_has_the_counts_of_its_readme() {
         let start = Instant::now();
         let data = load(&shared.join(file));
         eprintln!("{file}: {:.0} ms, {}", 1e3 * start.elapsed().as_secs_f64(), data.bags.instances().kind());
-        let found = counts(&data);
+        let mut found = counts(&data);
+        // Of sparse rows with few indices, only these become attributes; the largest is in the table.
+        if let Some(number) = data.bags.features().last().and_then(|f| f.number()) {
+            found[2] = number as usize;
+        }
         assert_eq!(found[..3], [bag_count, instances, attributes], "{file}");
         let inside = bags.split('(').nth(1).unwrap().trim_end_matches(')');
         if inside == "real-valued" {

@@ -71,7 +71,7 @@ struct Visit {
 }
 
 /// The objective at some weights, its slopes, and what each row adds to the curvature.
-struct Place {
+struct IteratePoint {
     w: Vec<f64>,
     value: f64,
     slopes: Vec<f64>,
@@ -200,7 +200,7 @@ impl LogisticProblem<'_> {
         all
     }
 
-    fn place(&self, w: Vec<f64>, cost: f64) -> Place {
+    fn place(&self, w: Vec<f64>, cost: f64) -> IteratePoint {
         let d = w.len() - 1;
         let visit = self.visit(&w, |i, f| {
             let (cost, y) = (cost * self.shares[i], self.y[i]);
@@ -215,7 +215,7 @@ impl LogisticProblem<'_> {
         };
         let curvatures = visit.factors.iter().zip(self.shares).map(of_row).collect();
         let value = 0.5 * product(&w[..d], &w[..d]) + visit.loss;
-        Place { w, value, slopes, curvatures }
+        IteratePoint { w, value, slopes, curvatures }
     }
 
     /// `sum_i s_i x_i x_i'`, with a constant column behind the others.
@@ -235,7 +235,7 @@ impl LogisticProblem<'_> {
     /// The step of Newton's method to a tenth of the slopes, or closer near the end; and how many gradients it took.
     fn conjugate_gradients(
         &self,
-        at: &Place,
+        at: &IteratePoint,
         factor: Option<&CholeskyFactor>,
         most: usize,
         ctx: &Ctx,
@@ -285,7 +285,7 @@ fn with_ridge(curvature: &Mat, cost: f64) -> Option<CholeskyFactor> {
 }
 
 /// True if a step changes the objective by no more than rounding, and lowers the slopes.
-fn ends(at: &Place, next: &Place) -> bool {
+fn ends(at: &IteratePoint, next: &IteratePoint) -> bool {
     (next.value - at.value).abs() <= 1e-12 * at.value.abs() && largest(&next.slopes) < largest(&at.slopes)
 }
 

@@ -80,14 +80,14 @@ fn nearer(a: f64, b: f64) -> bool {
 }
 
 /// Bags by distance.
-struct Nearest {
+struct BagsByDistance {
     /// Distances, from the nearest on, and the weight of all bags up to there.
     within: Vec<(f64, f64)>,
 }
 
-impl Nearest {
+impl BagsByDistance {
     /// From distances and weights in any order.
-    fn new(bags: impl Iterator<Item = (f64, f64)>) -> Nearest {
+    fn new(bags: impl Iterator<Item = (f64, f64)>) -> BagsByDistance {
         let mut within: Vec<(f64, f64)> = bags.collect();
         within.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut total = 0.0;
@@ -95,7 +95,7 @@ impl Nearest {
             total += *weight;
             *weight = total;
         }
-        Nearest { within }
+        BagsByDistance { within }
     }
 
     /// The smallest distance within which bags of this weight lie; that of no bag if all together weigh less.
@@ -188,7 +188,7 @@ struct Votes {
 impl Votes {
     /// How often each voter votes for a bag whose distances to all bags are given.
     fn counts(&self, distances: &[f64]) -> Vec<u8> {
-        let nearest = Nearest::new(self.voters.iter().map(|v| (distances[v.bag], v.weight)));
+        let nearest = BagsByDistance::new(self.voters.iter().map(|v| (distances[v.bag], v.weight)));
         let last = nearest.reach(self.references as f64);
         let count = |v: &Voter| {
             let d = distances[v.bag];
@@ -219,7 +219,7 @@ impl Prepared for CitationPrepared {
             // Among the others are further copies of the bag, if it has their weight.
             let weight = |other: usize, weight: f64| if other == b { (own - 1.0).max(0.0) } else { weight };
             let each = training.bags.iter().zip(training.weights);
-            let others = Nearest::new(each.map(|(&o, &w)| (distances.get(b, o), weight(o, w))));
+            let others = BagsByDistance::new(each.map(|(&o, &w)| (distances.get(b, o), weight(o, w))));
             let of = |&point: &usize| match self.points[point].1 {
                 0 => -1.0,
                 citers => others.reach(citers as f64),

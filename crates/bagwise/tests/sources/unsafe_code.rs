@@ -1,12 +1,17 @@
 //! Unsafe code: how much there is, and where. It is the loops of the engines and of the solver, the array that Python borrows,
-//! and one signal; every block says why it is sound, which clippy checks (`undocumented_unsafe_blocks`). Files that read input
+//! the arrays that it lends, and one signal; every block says why it is sound, which clippy checks (`undocumented_unsafe_blocks`). Files that read input
 //! have none.
 
 use super::{crates, rust_files};
 
 /// Where unsafe code may be.
-const ALLOWED: [&str; 4] =
-    ["bagwise-engine/src/", "bagwise-svm/src/scan.rs", "bagwise-py/src/bags.rs", "bagwise-cli/src/lib.rs"];
+const ALLOWED: [&str; 5] = [
+    "bagwise-engine/src/",
+    "bagwise-svm/src/scan.rs",
+    "bagwise-py/src/bags.rs",
+    "bagwise-py/src/borrowed.rs",
+    "bagwise-cli/src/lib.rs",
+];
 
 #[test]
 fn unsafe_code_is_counted_and_only_where_it_belongs() {
