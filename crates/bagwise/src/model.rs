@@ -115,8 +115,8 @@ pub struct TrainingSummary {
     pub chosen_by: String,
     /// Its value over the inner folds: optimistic if it was maximised over several points.
     pub inner_value: Option<f64>,
-    /// The same for the most frequent class or the mean of the bags that each inner fold trains on: what a model must beat. Nothing
-    /// for metrics that a constant has no fair value of, and in files of earlier versions.
+    /// The same for a constant, the most frequent class or the mean of the training bags: what a model must beat. Nothing for
+    /// metrics that a constant has no fair value of, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant_value: Option<f64>,
     /// Inner folds; 0 if nothing was chosen and no probabilities were wanted.

@@ -289,7 +289,8 @@ pub fn train(
     model(learners, &learned, train, summary, ctx)
 }
 
-/// The value over the inner folds of what the baseline predicts.
+/// The value over the inner folds of one constant, the most frequent class or the mean of all training bags. That of the bags a fold
+/// trains on would be worse: where a class is rare in training, it is frequent in the test bags.
 fn constant_value(
     learner: &TrainingTask<'_>,
     train: &[usize],
@@ -303,20 +304,15 @@ fn constant_value(
         return Ok(None);
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let of_fold = |fold: &Fold| -> Vec<f64> {
-        match learner.target {
-            Target::Values(values) => {
-                vec![mean(&fold.train.iter().map(|&b| values[b]).collect::<Vec<_>>())]
-            }
-            Target::Classes { codes, .. } => {
-                learner.tasks.iter().map(|task| mean(&task.problem(codes, &fold.train).1)).collect()
-            }
+    let all: Vec<usize> = (0..train.len()).collect();
+    let constants: Vec<f64> = match &truth {
+        Target::Values(values) => vec![mean(values)],
+        Target::Classes { codes, .. } => {
+            learner.tasks.iter().map(|task| mean(&task.problem(codes, &all).1)).collect()
         }
     };
-    let of_folds: Vec<Vec<f64>> = inner.iter().map(of_fold).collect();
-    let folds = portfolio::folds_of(train, inner);
-    let outputs: Vec<&[f64]> = folds.iter().map(|&fold| &of_folds[fold][..]).collect();
-    learner.judge(&truth, &Mat::from_rows(&outputs), metric, &folds, ctx)
+    let outputs = Mat::from_rows(&vec![constants; train.len()]);
+    learner.judge(&truth, &outputs, metric, &portfolio::folds_of(train, inner), ctx)
 }
 
 /// Methods among learners, of which some differ in the scaling alone.
