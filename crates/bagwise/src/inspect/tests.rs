@@ -121,7 +121,7 @@ fn a_column_that_nearly_gives_the_label_away_is_named_with_its_share() {
     assert_eq!(share(&data, &wrong(2)), Some(0.95));
     assert_eq!(share(&data, &wrong(3)), None);
     // Either direction, by the mean in the bag, and by values that have no order.
-    assert_eq!(share(&data, &|bag, i, r| 9.0 - wrong(1)(bag, i, r) - 1e-3 * r as f64), Some(0.975));
+    assert_eq!(share(&data, &|bag, i, r| 9.0 - wrong(1)(bag, i, r) + 1e-3 * r as f64), Some(0.975));
     assert_eq!(
         share(&data, &|bag, i, r| [3.0, 2.0, 5.0, 4.0][(bag / 2 % 2) * 2 + wrong(1)(bag, i, r) as usize]),
         Some(0.975)
