@@ -140,7 +140,11 @@ fn the_time_of_a_completed_run_is_that_of_all_its_fits() {
             serde_json::from_slice(&std::fs::read(folder.path().join("run/report.json")).unwrap()).unwrap();
         let (took, earlier) = (known["seconds"].as_f64().unwrap(), 100.0 * kept as f64);
         assert!((earlier..earlier + 60.0).contains(&took), "{took} s with {kept} fits there");
-        assert!(text(&output.stdout).contains(&format!("run in {took:.1} s")), "{}", text(&output.stdout));
+        assert!(
+            text(&output.stdout).contains(&format!("run; all sessions took {took:.1} s")),
+            "{}",
+            text(&output.stdout)
+        );
     }
 }
 

@@ -395,9 +395,8 @@ impl<'a> Evaluate<'a> {
         })
     }
 
-    /// The number of inner folds, beside so many outer ones.
+    /// The number of inner folds: a training part lacks at most one outer fold's share of the groups.
     fn inner_folds(&self, folds: usize) -> usize {
-        // Of groups that are dealt evenly, a training part lacks at most these; of one alone nothing can be chosen by.
         let left = self.data.groups.as_ref().map(|g| g.names.len() - g.names.len().div_ceil(folds.max(1)));
         self.inner.unwrap_or_else(|| left.map_or(INNER_FOLDS, |groups| groups.clamp(2, INNER_FOLDS)))
     }
@@ -641,11 +640,8 @@ impl<'a> Evaluate<'a> {
     /// [`Evaluate::run`] collects their records and compares the methods.
     pub fn run_shard(mut self, shard: Shard) -> Result<Vec<Record>> {
         if self.budget.is_some() {
-            return Err(Error::Invalid(
-                "a time budget depends on the speed of one machine, but shards run on several; make the plan first, and \
-                 repeat it in every shard"
-                    .into(),
-            ));
+            let found = "a time budget depends on the speed of one machine, but shards run on several";
+            return Err(Error::refused(found, "make the plan first, and repeat it in every shard"));
         }
         let mut watch = self.watch.take();
         let mut tell = |event: &Event<'_>| watch.as_mut().map_or(Ok(()), |watch| watch(event));

@@ -13,7 +13,6 @@ mod unfamiliar;
 use combined::{added_up, class_probabilities};
 pub(crate) use conformal::{CalibrationBag, Conformal, ConformalHeader, class_score};
 use file::checksum;
-pub use unfamiliar::UnfamiliarColumn;
 
 use std::io::{self, Read};
 use std::path::Path;

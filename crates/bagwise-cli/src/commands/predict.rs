@@ -1,10 +1,11 @@
 //! `bagwise predict`: predicts new bags with a saved model, and marks bags that are unlike its training bags.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use bagwise::io::Column;
-use bagwise::model::{Model, Prediction, UnfamiliarColumn};
+use bagwise::model::{Model, Prediction};
 use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let options = args.read.read_options();
     let in_pieces = args.streaming.is_on(&args.data, &options)?;
     let (mut bags, mut strange, mut less_probable, mut labelled) = (0, 0, 0, false);
-    let mut outside: Vec<UnfamiliarColumn> = Vec::new();
+    let mut outside: BTreeMap<String, (usize, Option<String>)> = BTreeMap::new();
     // Columns whose values differ within a bag.
     let mut uneven: Vec<String> = Vec::new();
     let mut begun = false;
@@ -99,11 +100,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             bags += predictions.len();
             let unlike: Vec<usize> = (0..predictions.len()).filter(|&b| !predictions[b].familiar).collect();
             strange += unlike.len();
-            for column in model.unfamiliar_columns(&data.bags, &unlike).map_err(of_data)? {
-                match outside.iter_mut().find(|known| known.name == column.name) {
-                    Some(known) => known.bags += column.bags,
-                    None => outside.push(column),
-                }
+            for (name, (count, category)) in model.unfamiliar_columns(&data.bags, &unlike).map_err(of_data)? {
+                outside.entry(name).or_insert((0, category)).0 += count;
             }
             let classes = &model.header.classes;
             less_probable += predictions.iter().filter(|p| is_less_probable(p, classes)).count();
@@ -196,12 +194,13 @@ impl Args {
 }
 
 /// The columns that most bags have strange values in, in words.
-fn most_outside(mut columns: Vec<UnfamiliarColumn>) -> String {
+fn most_outside(columns: BTreeMap<String, (usize, Option<String>)>) -> String {
     const SHOWN: usize = 3;
-    columns.sort_by_key(|column| std::cmp::Reverse(column.bags)); // stable
-    let each = |column: &UnfamiliarColumn| match &column.category {
-        Some(category) => format!("'{}' (unknown category '{category}', {} bags)", column.name, column.bags),
-        None => format!("'{}' ({} bags)", column.name, column.bags),
+    let mut columns: Vec<_> = columns.into_iter().collect();
+    columns.sort_by_key(|(_, (bags, _))| std::cmp::Reverse(*bags)); // stable
+    let each = |(name, (bags, category)): &(String, (usize, Option<String>))| match category {
+        Some(category) => format!("'{name}' (unknown category '{category}', {bags} bags)"),
+        None => format!("'{name}' ({bags} bags)"),
     };
     let mut list: Vec<String> = columns.iter().take(SHOWN).map(each).collect();
     if columns.len() > SHOWN {
