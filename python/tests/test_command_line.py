@@ -99,7 +99,7 @@ def test_a_comparison_has_the_same_numbers(tmp_path: Path) -> None:
     assert here.recommended == there["recommended"]
     for row in here.differences:
         line = next(m for m in there["methods"] if m["method"] == row["method"])
-        kind = {"majority": "baseline", here.best: "best"}.get(row["against"], "recommended")
+        kind = {"constant": "constant", here.best: "best"}.get(row["against"], "recommended")
         found = line[f"against_{kind}"]
         assert {k: row[k] for k in found} == {k: v for k, v in found.items() if v is not None}
     frame = here.to_frame()
