@@ -7,7 +7,7 @@ are patients or scaffolds.
 
 import bagwise
 
-data = bagwise.read("synthetic:gauss?bags=60&features=5&groups=15&witness=0.4")
+data = bagwise.read("synthetic:gauss?bags=60&features=5&groups=15&witness=0.4&distance=2")
 assert data.y is not None
 
 table = bagwise.compare(data.bags, data.y, groups=data.groups, methods=["mi-kernel", "migraph"], folds=5)
