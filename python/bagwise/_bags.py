@@ -122,7 +122,7 @@ class Bags:
         # Missing values are filled in a copy.
         if borrow and not missing and not categories and rows.can_be_borrowed():
             instances: Any = rows.arrays
-            how = (rows.order, None, rows.below)
+            how: tuple[Any, bool | None, Any] = (rows.order, None, rows.below)
         else:
             # What is given in parts is in order already.
             instances = rows.instances
