@@ -41,6 +41,9 @@ pub struct LinearParams<'a> {
     /// Largest KKT gap that counts as solved, as in [`crate::SmoParams`]. The default is wider than there: with
     /// very many rows the worst of them says little, and the duality gap is far smaller than this suggests.
     pub tolerance: f64,
+    /// Largest duality gap, as a share of the objective, that counts as solved too; 0 for none. The number of passes to reach it
+    /// hardly depends on that of the rows, whereas the worst of more rows is worse.
+    pub relative_gap: f64,
     /// Passes over the rows after which to give up.
     pub max_passes: usize,
     /// Checked between passes; once true, the solver returns what it has.
@@ -49,7 +52,7 @@ pub struct LinearParams<'a> {
 
 impl Default for LinearParams<'_> {
     fn default() -> Self {
-        LinearParams { tolerance: 1e-2, max_passes: 10_000, cancel: None }
+        LinearParams { tolerance: 1e-2, relative_gap: 0.0, max_passes: 10_000, cancel: None }
     }
 }
 
@@ -154,6 +157,9 @@ fn solve(
     // How far the bias may still move before some skipped coefficient would point inwards.
     let mut spare = f64::INFINITY;
     let mut patience = PATIENCE * n;
+    // The duality gap is known only when all rows are looked at and the constraint is met.
+    let by_gap = params.relative_gap > 0.0;
+    let longest = if by_gap { 2 } else { 64 } * PATIENCE * n;
     let mut objective_then = f64::INFINITY;
     let (status, outputs) = loop {
         passes += 1;
@@ -168,8 +174,11 @@ fn solve(
         let cancelled = params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let last = cancelled || passes >= params.max_passes;
         if settled || last || visited >= patience {
-            let outputs = descent.refresh(settled || last);
+            let outputs = descent.refresh(settled || last || by_gap);
             let now = dual.finish(&descent.b, &outputs);
+            if by_gap && now.duality_gap <= params.relative_gap * now.objective.abs() {
+                break (StopReason::Converged, outputs);
+            }
             let largest = outputs.iter().fold(1.0, |most: f64, o| most.max(o.abs()));
             match () {
                 _ if now.kkt_gap <= params.tolerance && (settled || last) => {
@@ -189,7 +198,7 @@ fn solve(
             patience = if gain > by_passes * visits as f64 {
                 PATIENCE * n
             } else {
-                (2 * patience).min(64 * PATIENCE * n)
+                (2 * patience).min(longest)
             };
             objective_then = now.objective - gain;
             visited = 0;

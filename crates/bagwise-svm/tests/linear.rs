@@ -131,6 +131,24 @@ fn edges() {
 }
 
 #[test]
+fn a_small_duality_gap_is_enough_where_it_is_asked_for() {
+    let data = points(400, 10, 2);
+    let flat = data.x.concat();
+    let features = Features::Dense { values: &flat, columns: 10 };
+    let trained = |params: LinearParams<'_>| {
+        fit_linear(&features, Form::Classify { labels: &data.labels }, &[10.0; 400], None, &params)
+    };
+    let (best, near) = (trained(exact()), trained(LinearParams { relative_gap: 1e-3, ..exact() }));
+    let (best_outcome, outcome) = (&best.outcome, &near.outcome);
+    assert_eq!(outcome.status, StopReason::Converged);
+    assert!(outcome.iterations < best_outcome.iterations, "{outcome:?} {best_outcome:?}");
+    assert!(near.coefficients.iter().sum::<f64>().abs() < 1e-9); // else the gap would mean nothing
+    let away = outcome.objective - best_outcome.objective;
+    assert!(0.0 <= away && away <= outcome.duality_gap, "{outcome:?} {best_outcome:?}");
+    assert!(outcome.duality_gap <= 1e-3 * outcome.objective.abs() && outcome.kkt_gap > 1e-9, "{outcome:?}");
+}
+
+#[test]
 fn limits_and_cancellation_are_reported() {
     let data = points(200, 10, 2);
     let flat = data.x.concat();

@@ -58,6 +58,9 @@ pub(crate) fn solve(
     along_paths(points, training, ctx, path, |machine| machine.outcome.status)
 }
 
+/// Rows from which on a small duality gap is enough: the worst of so many says little about the machine.
+const MANY_ROWS: usize = 10_000;
+
 /// The same machines on explicit features, a row for each of `training.bags`, without a Gram.
 pub(crate) fn solve_linear(
     features: &Features<'_>,
@@ -66,8 +69,12 @@ pub(crate) fn solve_linear(
     ctx: &Ctx,
 ) -> Result<Vec<LinearMachine>> {
     let cancel = ctx.canceller();
-    let params =
-        LinearParams { tolerance: tolerance(training), cancel: Some(&cancel), ..LinearParams::default() };
+    let params = LinearParams {
+        tolerance: tolerance(training),
+        relative_gap: if training.bags.len() < MANY_ROWS { 0.0 } else { 1e-5 },
+        cancel: Some(&cancel),
+        ..LinearParams::default()
+    };
     let path =
         |form: Form<'_>, costs: &[f64]| fit_linear_path(features, form, training.weights, costs, &params);
     along_paths(points, training, ctx, path, |machine| machine.outcome.status)
