@@ -113,7 +113,7 @@ Examples:
   bagwise compare musk1 --methods mi-kernel,migraph -p mi-kernel.norm=mean --budget 5m -o musk1-two
   bagwise compare musk1 --methods mi-kernel --shard 1/7 -o musk1-cut";
 
-/// Compare quick methods on the built-in Musk1 data, as bagwise does without arguments
+/// Compare methods on the built-in Musk1 data, as bagwise does without arguments
 #[derive(clap::Args, Default)]
 #[command(after_help = DEMO_HELP)]
 pub(crate) struct DemoArgs {
@@ -440,13 +440,21 @@ impl Output for Comparison<'_> {
         let positive = positive.map_or(String::new(), |remark| format!("{remark}\n"));
         // Of a run that goes on, most of the time may have been spent before.
         let took = if self.results.resumed { "; all sessions took" } else { " in" };
+        let next = match self.fit_method == BASELINE {
+            // A model that has learned nothing is of no use.
+            true => format!(
+                "no method has learned anything from these bags; look at labels and features with: bagwise inspect {}",
+                quoted(self.data)
+            ),
+            false => self.fit_command.clone(),
+        };
         format!(
             "{}{without}\n{}\n{}\n{positive}wrote records, folds, predictions, differences and summary to {folder}{took} {:.1} s\n{report}next: {}\n",
             self.rows(Digits::Few(3)),
             self.differences(),
             paint.paint(&self.results.verdict.sentence(), BOLD),
             self.results.elapsed.as_secs_f64(),
-            self.fit_command
+            next
         )
     }
 }

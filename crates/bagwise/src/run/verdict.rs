@@ -180,7 +180,12 @@ impl Verdict {
             let better = constant.is_none_or(|least| own.is_some_and(|own| metric.better(own, least)));
             better && (is_clear(&against_constant[m]) || !is_clear(&against_constant[0]))
         };
-        let recommended = recommended(0, &against_best, &complexities, useful);
+        let no_better = |least| table[0].metrics[0].mean.is_some_and(|best| !metric.better(best, least));
+        let recommended = match majority {
+            // Nothing was learned, so the simplest is enough.
+            Some(at) if constant.is_some_and(no_better) => at,
+            _ => recommended(0, &against_best, &complexities, useful),
+        };
         // Which one is recommended depends on the data, as which one is best does.
         let against_recommended = match recommended {
             0 => against_best.clone(),
@@ -217,7 +222,8 @@ impl Verdict {
         &self.table[0]
     }
 
-    /// The method to take: the simplest that is within one standard error of the best.
+    /// The method to take: the simplest that is within one standard error of the best; `majority` if no method is better than a
+    /// constant.
     pub fn recommended(&self) -> &str {
         &self.table[self.recommended].method
     }
@@ -302,6 +308,7 @@ impl Verdict {
             if let (Some(value), true) = (self.constant, self.best().method != BASELINE) {
                 text += &format!(" ({value:.3})");
             }
+            text += &self.below_constant();
             text += &self.ranking();
         } else if let Some(why) = self.no_baseline {
             text += &format!(". It is not compared with a constant prediction: {why}");
@@ -326,13 +333,24 @@ impl Verdict {
         } else if tested && self.standing[1..].iter().all(|s| *s == Standing::ClearlyWorse) {
             text += ". All others are clearly worse";
         }
-        if self.recommended != 0 {
+        if self.recommended != 0 && self.recommended() != BASELINE {
             text += &format!(
                 ". Recommended: {}, the simplest method within one standard error of the best",
                 self.recommended()
             );
         }
         text
+    }
+
+    /// Why `majority` is far below a constant, if it is: a class that is common in the other groups is rare in a group of its own.
+    fn below_constant(&self) -> String {
+        let majority = self.table.iter().find(|line| line.method == BASELINE);
+        match (majority.and_then(|line| line.metrics[0].mean), self.constant) {
+            (Some(own), Some(constant)) if (own - constant).abs() > 0.1 * constant.abs() => format!(
+                ". {BASELINE} has {own:.3} because a class that is common in the training bags of a fold is rare in its test bags"
+            ),
+            _ => String::new(),
+        }
     }
 
     /// Whether the value of a method is better than that of a constant, if that is known.
