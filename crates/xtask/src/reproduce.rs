@@ -27,6 +27,9 @@ use section::Section;
 enum Source {
     /// These files of `experiments/`, in full.
     Files(&'static [&'static str]),
+    /// A file of `experiments/` in full, on these of its data sets, all if empty. What was computed before is not computed again:
+    /// it takes up to an hour.
+    Table(&'static str, &'static [&'static str]),
     /// Every file of `experiments/` that no other name has: by `--quick`, minutes, unless `BAGWISE_PAPERS=full`, hours.
     OtherFiles,
     /// A function of its own.
@@ -82,6 +85,31 @@ const ALL: &[(&str, &str, Source)] = &[
         "auto on five sets beside published figures, what it chooses, and labels that mean nothing",
         Source::Function(auto::run),
     ),
+    (
+        "isk-table",
+        "Table 3 of the paper of the isolation set-kernel, with all repeats",
+        Source::Table("isk-table-3", &[]),
+    ),
+    (
+        "migraph-table",
+        "Table 1 of the paper of miGraph, with all repeats",
+        Source::Table("migraph-table-1", &[]),
+    ),
+    (
+        "wmksvm-table",
+        "Table 1 of the paper of WMKSVM, with all repeats",
+        Source::Table("wmksvm-table-1", &[]),
+    ),
+    (
+        "mg-table",
+        "Table 1 of the paper of marginalized kernels, with all repeats",
+        Source::Table("mg-table-1", &[]),
+    ),
+    (
+        "mirsvm-tables",
+        "Tables 3 to 14 of the paper of MIRSVM, with all repeats",
+        Source::Table("mirsvm-tables", &[]),
+    ),
     ("papers", "the tables of the papers, from the other files in experiments/", Source::OtherFiles),
     ("leakage", "nested accuracy on labels that mean nothing", Source::Function(leakage::run)),
     ("verdict", "how often verdicts are wrong, by the rule behind them", Source::Simulation(verdict::run)),
@@ -99,6 +127,15 @@ impl Source {
             Source::Simulation(_) => "docs/evaluation.md",
             _ => "docs/reproduction.md",
         })
+    }
+
+    /// Whether this is where the experiment of this file name is run.
+    fn has(&self, stem: &str) -> bool {
+        match self {
+            Source::Files(files) => files.contains(&stem),
+            Source::Table(file, _) => *file == stem,
+            _ => false,
+        }
     }
 }
 
@@ -129,13 +166,21 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     let started = Instant::now();
     let section = match source {
-        Source::Files(files) => {
-            let file = |name: &&str| root().join("experiments").join(format!("{name}.toml"));
-            experiments(&cli()?, &files.iter().map(file).collect::<Vec<_>>(), false, true)?
+        Source::Files(files) => experiments(
+            &cli()?,
+            &files.iter().map(|name| experiment_file(name)).collect::<Vec<_>>(),
+            &[],
+            true,
+        )?,
+        Source::Table(file, data) => {
+            let data = data.join(",");
+            let some = ["--data", &data];
+            let words = if data.is_empty() { &[][..] } else { &some };
+            experiments(&cli()?, &[experiment_file(file)], words, false)?
         }
         Source::OtherFiles => {
             let full = std::env::var_os("BAGWISE_PAPERS").is_some_and(|v| v == "full");
-            experiments(&cli()?, &other_files()?, !full, false)?
+            experiments(&cli()?, &other_files()?, if full { &[] } else { &["--quick"] }, false)?
         }
         Source::Function(function) => function(&cli()?)?,
         Source::Simulation(simulation) => {
@@ -162,9 +207,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
+fn experiment_file(name: &str) -> PathBuf {
+    root().join("experiments").join(format!("{name}.toml"))
+}
+
 /// The files of `experiments/` that are not named in [`ALL`], sorted.
 fn other_files() -> Result<Vec<PathBuf>> {
-    let named = |stem: &str| ALL.iter().any(|e| matches!(e.2, Source::Files(files) if files.contains(&stem)));
+    let named = |stem: &str| ALL.iter().any(|entry| entry.2.has(stem));
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(root().join("experiments"))?.map(|f| Ok(f?.path())).collect::<Result<_>>()?;
     files.retain(|f| {
@@ -175,12 +224,12 @@ fn other_files() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The tables of experiments. Records stay under `target/experiments`; unless everything is to be computed again, what is
-/// there is not computed again.
-fn experiments(cli: &Cli, files: &[PathBuf], quick: bool, anew: bool) -> Result<Section> {
+/// The tables of experiments, with these options of `bagwise run`. Records stay under `target/experiments`; unless everything is
+/// to be computed again, what is there is not computed again.
+fn experiments(cli: &Cli, files: &[PathBuf], options: &[&str], anew: bool) -> Result<Section> {
     let mut section = Section::default();
     for file in files {
-        section.page(cli.experiment(file, quick, anew)?);
+        section.page(cli.experiment(file, options, anew)?);
     }
     Ok(section)
 }
@@ -245,8 +294,10 @@ mod tests {
         for (name, _, source) in ALL {
             let page = std::fs::read_to_string(source.page()).unwrap();
             assert!(page.contains(&format!("<!-- begin {name} -->")), "{name}");
-            if let Source::Files(named) = source {
-                files.extend(named.iter().map(|f| root().join(format!("experiments/{f}.toml"))));
+            match source {
+                Source::Files(named) => files.extend(named.iter().map(|f| experiment_file(f))),
+                Source::Table(file, _) => files.push(experiment_file(file)),
+                _ => {}
             }
         }
         files.iter().for_each(|f| assert!(f.is_file(), "{}", f.display()));

@@ -65,12 +65,12 @@ impl Cli {
         listed.as_array().context("the list of methods")?.iter().map(one).collect()
     }
 
-    /// Carries out an experiment under `target/experiments`; its table in Markdown. Where records of the same run are
-    /// there, they are gone if everything is to be computed `anew`, and completed otherwise.
-    pub(super) fn experiment(&self, file: &Path, quick: bool, anew: bool) -> Result<String> {
+    /// Runs an experiment under `target/experiments`, with these options; its table in Markdown. Where records of the same run
+    /// are there, they are removed if everything is to be computed `anew`, and completed otherwise.
+    pub(super) fn experiment(&self, file: &Path, options: &[&str], anew: bool) -> Result<String> {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let folder =
-            target().join("experiments").join(format!("{name}{}", if quick { "-quick" } else { "" }));
+        let ending = if options.contains(&"--quick") { "-quick" } else { "" };
+        let folder = target().join("experiments").join(format!("{name}{ending}"));
         // A table that is there afterwards is this run's.
         let old = folder.join("table.md");
         match if anew { std::fs::remove_dir_all(&folder) } else { std::fs::remove_file(&old) } {
@@ -79,7 +79,7 @@ impl Cli {
         }
         let mut args = vec![OsStr::new("run"), file.as_os_str(), OsStr::new("--no-report")];
         args.extend([OsStr::new("-o"), folder.as_os_str()]);
-        args.extend(quick.then_some(OsStr::new("--quick")));
+        args.extend(options.iter().map(OsStr::new));
         let output = self.output(&args)?;
         let said = String::from_utf8_lossy(&output.stderr);
         // A run with failed fits says so by its code and has a table all the same.

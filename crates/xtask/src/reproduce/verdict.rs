@@ -120,7 +120,7 @@ pub(super) fn run() -> Result<Section> {
     let same = itself()?;
     section.page(format!(
         "Of the rules with a false alarm rate of at most {MOST} in every column, *{}* has the most power (mean {:.3}). \
-         bagwise uses *{}*, with a factor of {WIDENING}.\n\n`isk` compared with itself with a different seed: no clear \
+         bagwise uses *{}*.\n\n`isk` compared with itself with a different seed: no clear \
          difference in {same} of {SAME} pairs of runs.\n",
         RULES[best].0,
         mean(best),

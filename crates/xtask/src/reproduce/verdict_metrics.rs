@@ -46,7 +46,7 @@ pub(super) fn run() -> Result<Section> {
             "False alarms by metric: all methods are equally good, and an alarm is a data set in which some method is called \
              clearly worse than the best. Each cell is the rate over {SETS} data sets of {BAGS} bags. Columns give the unit \
              (single bags, or {GROUPS} groups), the percentage of positive bags, the number of methods, and whether the features \
-             tell anything of the class. Each method is ridge regression on the bag means of its own block of {FEATURES} \
+             carry any signal. Each method is ridge regression on the bag means of its own block of {FEATURES} \
              features; it predicts the positive class above the mean of its targets. 10 folds, level {LEVEL}."
         ),
         table(0.0, |found| found.alarm)?,
