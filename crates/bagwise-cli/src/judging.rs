@@ -208,7 +208,8 @@ pub(crate) fn positive_remark(classes: &[String], given: Option<&str>) -> Option
     let unsaid = given.is_none() && !PLAIN.contains(&positive.to_lowercase().as_str());
     unsaid.then(|| {
         format!(
-            "positive class: {positive}, the last in sort order; use --positive {} if the instances that decide make a bag {other}",
+            "positive class: {positive}, the last in sort order; scores and recall are those of {positive}, and some methods search for \
+             instances that make a bag {positive}; use --positive {} to change this",
             quoted(other)
         )
     })

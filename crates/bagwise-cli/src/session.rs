@@ -148,8 +148,8 @@ impl Session {
             Some(remembered) => options.recall(remembered),
             None => options,
         };
-        let allow_missing = options.allow_missing || model.header.transform.fills_gaps();
-        ReadOptions { features, allow_missing, ..options }
+        // A model that fills no gaps says so itself: allowing them here would not help.
+        ReadOptions { features, allow_missing: true, ..options }
     }
 
     /// The format of results, and whether CSV is made safe for spreadsheets.

@@ -294,7 +294,8 @@ fn the_positive_class_is_named_where_it_is_not_plain() {
     let path = folder.path();
     let label = |bag: usize| if bag.is_multiple_of(2) { "MSI-H" } else { "MSS" };
     write(path, "slides.csv", "msi,f", 40, |bag, i| format!("{},{}", label(bag), noise(bag, i)));
-    let named = "positive class: MSS, the last in sort order; use --positive MSI-H if the instances that decide make a bag MSI-H";
+    let named = "positive class: MSS, the last in sort order; scores and recall are those of MSS, and some methods search for \
+                 instances that make a bag MSS; use --positive MSI-H to change this";
     let compare = "compare slides.csv --label msi --methods simple-mi --folds 4 --no-report";
     assert!(said(path, &format!("{compare} -o one")).contains(named));
     assert!(said(path, "fit slides.csv --label msi --method simple-mi -o s.bagwise").contains(named));
@@ -422,9 +423,45 @@ fn a_title_above_the_headings_is_not_taken_for_them() {
     let output = bagwise(path, &["inspect", "title.csv"]);
     let error = text(&output.stderr);
     assert!(
-        error.contains("title.csv, line 1: the line looks like a title, and line 2 like the column names"),
+        error.contains("title.csv, line 1: the line looks like a title above the column names"),
         "{error}"
     );
+}
+
+#[test]
+fn new_bags_that_are_not_new_or_in_another_unit_are_noticed() {
+    let folder = folder();
+    let path = folder.path();
+    let table = |name: &str, first: usize, unit: f64| {
+        write(path, name, "label,group,f,g", 24, |bag, i| {
+            let bag = first + bag;
+            let f = unit * (noise(bag, i) + (bag % 2) as f64);
+            format!("{},G{},{f},{}", bag % 2, bag % 8 / 2, noise(bag, 9 + i))
+        });
+    };
+    table("old.csv", 0, 1.0);
+    table("new.csv", 100, 1.0);
+    table("metres.csv", 100, 0.001);
+    said(path, "fit old.csv --method simple-mi -p c=1 -p gamma=1 --inner 2 -o m.bagwise");
+    let found = said(path, "predict m.bagwise old.csv");
+    assert!(found.contains("24 of 24 bags are in the training data") && !found.contains("next:"), "{found}");
+    let found = said(path, "predict m.bagwise new.csv");
+    assert!(found.contains("next: bagwise evaluate --model") && !found.contains("unit"), "{found}");
+    let found = said(path, "predict m.bagwise metres.csv");
+    assert!(
+        found.contains("warning: 'f' varies about 900 times less than in training")
+            && found.contains("check that it has the same unit"),
+        "{found}"
+    );
+    let found = said(path, "evaluate --model m.bagwise new.csv");
+    assert!(
+        found.contains("trained on bags of 4 of the 4 groups, such as 'G2', so the values may be optimistic"),
+        "{found}"
+    );
+    std::fs::write(path.join("gap.csv"), "bag,f,g\n1,,2\n1,1,2\n").unwrap();
+    let output = bagwise(path, &["predict", "m.bagwise", "gap.csv"]);
+    let error = text(&output.stderr);
+    assert!(error.contains("the model was trained on data without missing values"), "{error}");
 }
 
 #[test]

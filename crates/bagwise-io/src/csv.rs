@@ -453,7 +453,7 @@ fn refuse_title(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<()> {
     };
     let (cells, is_headed) = (rows.record.len(), rows.record.iter().any(is_bag));
     let filled = rows.record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count();
-    let (line, numbers) = (rows.line, rows.numbers);
+    let numbers = rows.numbers;
     let is_name = |cell: &[u8]| !cell.trim_ascii().is_empty() && numbers.value(cell.trim_ascii()).is_none();
     let Some(next) = rows.peek()?.filter(|_| options.header.is_none() && !is_headed) else { return Ok(()) };
     let is_title = next.iter().any(is_bag) && (filled < cells || cells < next.len())
@@ -463,9 +463,11 @@ fn refuse_title(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<()> {
         return Ok(());
     }
     Err(rows.error(
-        format!("the line looks like a title, and line {} like the column names", line + 1),
-        Message::from("remove what stands above the column names, or specify what the first row is")
-            .with([Setting::Header, Setting::NoHeader]),
+        "the line looks like a title above the column names",
+        Message::from(
+            "remove what stands above the column names; if the line is not a title, specify what it is",
+        )
+        .with([Setting::Header, Setting::NoHeader]),
     ))
 }
 

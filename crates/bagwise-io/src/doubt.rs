@@ -318,6 +318,7 @@ pub(crate) fn two_ways(what: &str, pairs: &[(&str, &str)], as_one: bool) -> Opti
     let (a, b) = pairs.first()?;
     let more = match pairs.len() {
         1 => String::new(),
+        2 => " (and 1 more such pair)".into(),
         n => format!(" (and {} more such pairs)", n - 1),
     };
     let (found, remedy) = match as_one {

@@ -272,7 +272,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             "a.csv",
             t("Results of 2024,,\nbag,label,f\na,1,5\n"),
             Refused,
-            &[", line 1: ", "looks like a title, and line 2 like the column names", "remove"],
+            &[", line 1: ", "looks like a title above the column names", "remove"],
         ),
         ("a.csv", t("Results\nbag,label,f\na,1,5\n"), Refused, &[", line 1: ", "looks like a title"]),
         ("a.csv", t(",,sizes,\nbag,label,f,g\na,1,5,6\n"), Refused, &[", line 1: ", "looks like a title"]),

@@ -14,6 +14,9 @@ pub(crate) struct Familiarity {
     low: Vec<Option<f64>>,
     /// Largest training value of each column.
     high: Vec<Option<f64>>,
+    /// The interquartile range of each column, over some training instances; none in models from before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    spread: Vec<Option<f64>>,
     /// More values out of range than this share are unfamiliar.
     pub(crate) most_outside: f64,
     /// Less similarity to the nearest training bag than this is unfamiliar.
@@ -25,6 +28,15 @@ const TOLERATED: f64 = 0.05;
 
 /// One training bag in a hundred may look strange to the others.
 const RARE: f64 = 0.01;
+
+/// Fewer bags than this may be alike by chance.
+const ENOUGH_BAGS: usize = 10;
+
+/// Columns that vary so many times less than in training are in doubt: units differ by 60, 100 or 1000.
+const FAR_NARROWER: f64 = 30.0;
+
+/// Instances of a column that quartiles are taken from.
+const SAMPLED: usize = 256;
 
 impl Familiarity {
     /// From the training bags, before any transform; `nearest` is the similarity of each to its nearest other.
@@ -70,6 +82,7 @@ impl Familiarity {
         let familiarity = Familiarity {
             low: low.iter().map(|l| finite(l[0])).collect(),
             high: high.iter().map(|h| finite(h[0])).collect(),
+            spread: spreads(bags, train)?,
             most_outside: TOLERATED,
             least_similar: nearest.map(|mut values| quantile(&mut values, RARE)),
         };
@@ -111,6 +124,22 @@ impl Familiarity {
         Ok(counts)
     }
 
+    /// Columns whose values vary far less in these bags than in training, and how many times less: a unit may be another one.
+    /// Few bags may well be alike, and so may values that are mostly one and the same.
+    pub(crate) fn narrower(&self, bags: &Bags) -> Result<Vec<(usize, f64)>> {
+        if bags.len() < ENOUGH_BAGS || self.spread.is_empty() {
+            return Ok(Vec::new());
+        }
+        let now = spreads(bags, &(0..bags.len()).collect::<Vec<_>>())?;
+        let times = |(&then, now): (&Option<f64>, Option<f64>)| Some(then? / now.filter(|now| *now > 0.0)?);
+        let all = self.spread.iter().zip(now).map(times).enumerate();
+        let is_numeric = |column: usize| matches!(bags.features()[column].kind, FeatureKind::Numeric);
+        Ok(all
+            .filter_map(|(column, times)| Some((column, times.filter(|t| *t > FAR_NARROWER)?)))
+            .filter(|(column, _)| is_numeric(*column))
+            .collect())
+    }
+
     fn range(&self, bags: &Bags, column: usize) -> (f64, f64) {
         let unseen = match &bags.features()[column].kind {
             FeatureKind::Categorical { values } => values.len() as f64 - 1.0,
@@ -139,6 +168,23 @@ fn outside(bags: &Bags, bag: usize, range: impl Fn(usize) -> (f64, f64)) -> Resu
     Ok(count as f64 / (bags.rows(bag).len() * bags.width()) as f64)
 }
 
+/// The interquartile range of each column over evenly spaced instances of these bags; nothing where none has a value.
+fn spreads(bags: &Bags, which: &[usize]) -> Result<Vec<Option<f64>>> {
+    let rows: Vec<usize> = which.iter().flat_map(|&bag| bags.rows(bag)).collect();
+    let step = rows.len().div_ceil(SAMPLED).max(1);
+    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); bags.width()];
+    for &row in rows.iter().step_by(step) {
+        bags.instances().each_row(row..row + 1, |_, values| {
+            columns.iter_mut().zip(values).filter(|(_, v)| !v.is_nan()).for_each(|(c, &v)| c.push(v));
+        })?;
+    }
+    let spread = |column: &mut Vec<f64>| match column.is_empty() {
+        true => None,
+        false => Some(quantile(column, 0.75) - quantile(column, 0.25)).filter(|s| s.is_finite()),
+    };
+    Ok(columns.iter_mut().map(spread).collect())
+}
+
 /// The value with a share `p` of the others below it (the nearest rank, downwards).
 fn quantile(values: &mut [f64], p: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
@@ -164,6 +210,19 @@ mod tests {
         let shares: Vec<f64> = (0..4).map(|b| known.outside(&new, b).unwrap()).collect();
         assert_eq!(shares, [0.0, 0.0, 1.0, 1.0]);
         assert!(known.is_familiar(0.0, None) && !known.is_familiar(1.0, None));
+    }
+
+    #[test]
+    fn a_column_in_another_unit_varies_less() {
+        let metres: Vec<f64> = (0..40).map(|i| 50.0 + f64::from(i * 7 % 40)).collect();
+        let known = Familiarity::of(&line(&metres), &(0..40).collect::<Vec<_>>(), None).unwrap();
+        let narrower = |values: &[f64]| known.narrower(&line(values)).unwrap();
+        let kilometres: Vec<f64> = metres.iter().map(|m| m / 1000.0).collect();
+        let [(0, times)] = narrower(&kilometres)[..] else { panic!("{:?}", narrower(&kilometres)) };
+        assert!((999.0..1001.0).contains(&times), "{times}");
+        assert_eq!(narrower(&metres[..20]), []);
+        assert_eq!(narrower(&kilometres[..9]), [], "too few");
+        assert_eq!(narrower(&[0.0; 40]), [], "one value, as in columns that are mostly 0");
     }
 
     #[test]

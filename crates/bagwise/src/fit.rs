@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bagwise_core::{Ctx, Dataset, Error, Result, Target, bag_digests};
+use bagwise_core::{Ctx, Dataset, Error, Result, Target};
 use bagwise_io::MapRows;
 use bagwise_judge::{Fold, GroundTruth, Metric, Pool, Splits, Threshold};
 
@@ -214,8 +214,7 @@ impl<'a> Fit<'a> {
             })?;
         }
         let folds = self.conformal.map(|folds| self.outer_folds(folds, pool, &all)).transpose()?;
-        let mut model = train(&learners, &all, splits, &wanted, &self.ctx.sharing())?
-            .remember(bag_digests(&self.data.bags)?);
+        let mut model = train(&learners, &all, splits, &wanted, &self.ctx.sharing())?.remember(self.data)?;
         if let Some((base, _)) = &self.maps {
             // Of instances only the model that made the maps knows something.
             model.header.features = base.header.features.clone();

@@ -8,6 +8,7 @@ mod capabilities;
 mod combined;
 mod conformal;
 mod file;
+mod seen;
 mod unfamiliar;
 
 use combined::{added_up, class_probabilities};
@@ -27,19 +28,17 @@ use crate::methods::{self, ensemble, ensemble::MemberHeader};
 use crate::multiclass::{BinaryTask, class_scores, vote};
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
-use crate::state::{Tensor, refuse};
-use bagwise_core::{Bags, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, bag_digests, files};
+use crate::state::refuse;
+use bagwise_core::{Bags, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, files};
 use bagwise_io::{ReadOptions, compress, save};
 use bagwise_judge::ScoredBags;
 
 pub use file::{pack, unpack};
+use seen::SeenBags;
 
 /// Bytes that a model may have, after decompression.
 const MOST: u64 = compress::MAX_TOTAL;
 const WHAT: &str = "a model";
-
-/// The array with the digests of training bags.
-const TRAINING_BAGS: &str = "training.bags";
 
 /// Models of this and older formats can be read.
 ///
@@ -151,8 +150,8 @@ pub struct Model {
     models: Vec<Box<dyn Predictor>>,
     /// The models of folds, if they were kept.
     conformal: Option<Conformal>,
-    /// Digests of the bags it was trained on, in ascending order; empty in models from before they were kept.
-    training_bags: Vec<u64>,
+    /// What it keeps of the bags it was trained on.
+    seen: SeenBags,
 }
 
 /// The prediction of a model for one bag.
@@ -186,7 +185,7 @@ impl Prediction {
 impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
     pub(crate) fn new(header: ModelHeader, models: Vec<Box<dyn Predictor>>) -> Model {
-        Model { header, models, conformal: None, training_bags: Vec::new() }
+        Model { header, models, conformal: None, seen: SeenBags::default() }
     }
 
     /// How it maps bags, if its method has a feature map.
@@ -420,21 +419,6 @@ impl Model {
         }))
     }
 
-    /// Stores digests of the bags it was trained on.
-    pub(crate) fn remember(mut self, bags: impl IntoIterator<Item = u64>) -> Model {
-        self.training_bags = bags.into_iter().collect();
-        self.training_bags.sort_unstable();
-        self
-    }
-
-    /// The bags that it was trained on: predictions for them are not a test. Models saved by older versions do not have this
-    /// information.
-    pub fn training_bags_among(&self, bags: &Bags) -> Result<Vec<usize>> {
-        let digests = bag_digests(&bags.align(&self.header.features)?)?;
-        let is_known = |bag: &usize| self.training_bags.binary_search(&digests[*bag]).is_ok();
-        Ok((0..bags.len()).filter(is_known).collect())
-    }
-
     /// Writes the file completely or not at all, and only if it can be read back.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
@@ -486,10 +470,7 @@ impl Model {
         if let Some(conformal) = &self.conformal {
             conformal.save(&mut state)?;
         }
-        if !self.training_bags.is_empty() {
-            let shape = vec![self.training_bags.len()];
-            state.tensors.insert(TRAINING_BAGS.into(), Tensor::U64(shape, self.training_bags.clone()));
-        }
+        self.seen.save(&mut state);
         Ok(state)
     }
 
@@ -559,12 +540,7 @@ impl Model {
         }
         let conformal =
             header.conformal.as_ref().map(|own| Conformal::load(own, &header, state)).transpose()?;
-        let training_bags = match state.tensors.get(TRAINING_BAGS) {
-            None => Vec::new(),
-            Some(Tensor::U64(_, digests)) if digests.is_sorted() => digests.clone(),
-            Some(_) => return Err(refuse("the digests of its training bags are inconsistent")),
-        };
-        let trained = Model { header, models, conformal, training_bags };
+        let trained = Model { header, models, conformal, seen: SeenBags::load(state)? };
         trained.check()?;
         Ok(trained)
     }

@@ -7,7 +7,8 @@ use bagwise::inspect::{ColumnSummary, Inspection, Severity};
 use bagwise::io::{ReadOptions, TableSketch};
 
 use crate::args::Data;
-use crate::output::{BOLD, Output, Rows, Style, YELLOW, quoted};
+use crate::judging::say_positive;
+use crate::output::{BOLD, Output, Rows, Style, YELLOW, count, quoted};
 use crate::session::{Outcome, Session};
 use crate::wording;
 
@@ -116,6 +117,7 @@ pub(crate) fn show(name: &str, options: &ReadOptions, session: &Session) -> Resu
     let data = session.read(name, options)?;
     let found = bagwise::inspect::inspect(&data)?;
     session.print(&Page { found, warned: !data.warnings.is_empty() })?;
+    say_positive(&data, None, session);
     Ok(Outcome::Done)
 }
 
@@ -330,10 +332,6 @@ fn suspicions(found: &Inspection, warned: bool, page: &mut Lines) {
         page.line(&format!("{level}: {}", finding.message));
         page.line(&format!("  → {}", finding.remedy.worded(&wording::option)));
     }
-}
-
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Four digits, as people read numbers.

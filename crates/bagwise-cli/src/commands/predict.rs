@@ -9,7 +9,7 @@ use bagwise::model::{Model, Prediction};
 use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Rows, beside, quoted};
+use crate::output::{Digits, Object, Output, Rows, beside, count, quoted};
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, Target, each_piece};
 
@@ -92,6 +92,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     // Columns whose values differ within a bag.
     let mut uneven: Vec<String> = Vec::new();
     let mut begun = false;
+    let (mut seen, mut narrower) = (0, Vec::new());
     args.target.write(session, |sink| {
         each_piece(&model, &args.data, options, in_pieces, session, |data| {
             let of_data = |e: bagwise::Error| e.of_data(&data.name);
@@ -102,6 +103,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             strange += unlike.len();
             for (name, (count, category)) in model.unfamiliar_columns(&data.bags, &unlike).map_err(of_data)? {
                 outside.entry(name).or_insert((0, category)).0 += count;
+            }
+            if !begun {
+                narrower = model.narrower_columns(&data.bags).map_err(of_data)?;
+            }
+            if data.target.is_some() {
+                seen += model.training_bags_among(&data.bags).map_err(of_data)?.len();
             }
             let classes = &model.header.classes;
             less_probable += predictions.iter().filter(|p| is_less_probable(p, classes)).count();
@@ -147,7 +154,22 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
              calibrated on other bags; bagwise fit --threshold chooses where a label changes"
         ));
     }
-    if labelled {
+    if let Some((name, times)) = narrower.first() {
+        let others = match narrower.len() - 1 {
+            0 => String::new(),
+            n => format!(" (and {})", count(n, "more column")),
+        };
+        let digit = 10_f64.powf(times.log10().floor());
+        session.warn(&format!(
+            "'{name}'{others} varies about {} times less than in training; check that it has the same unit",
+            (times / digit).round() * digit
+        ));
+    }
+    if seen > 0 {
+        session.say(&format!(
+            "{seen} of {bags} bags are in the training data of the model: predictions for them do not show how good it is"
+        ));
+    } else if labelled {
         let (model, data) = (quoted(&args.model.to_string_lossy()), quoted(&args.data));
         session.say(&format!(
             "the data have labels; to score the predictions, next: bagwise evaluate --model {model} {data}{}",
@@ -199,12 +221,12 @@ fn most_outside(columns: BTreeMap<String, (usize, Option<String>)>) -> String {
     let mut columns: Vec<_> = columns.into_iter().collect();
     columns.sort_by_key(|(_, (bags, _))| std::cmp::Reverse(*bags)); // stable
     let each = |(name, (bags, category)): &(String, (usize, Option<String>))| match category {
-        Some(category) => format!("'{name}' (unknown category '{category}', {bags} bags)"),
-        None => format!("'{name}' ({bags} bags)"),
+        Some(category) => format!("'{name}' (unknown category '{category}', {})", count(*bags, "bag")),
+        None => format!("'{name}' ({})", count(*bags, "bag")),
     };
     let mut list: Vec<String> = columns.iter().take(SHOWN).map(each).collect();
     if columns.len() > SHOWN {
-        list.push(format!("and {} more columns", columns.len() - SHOWN));
+        list.push(format!("and {}", count(columns.len() - SHOWN, "more column")));
     }
     if list.is_empty() { String::new() } else { format!(". Outside the training range: {}", list.join(", ")) }
 }

@@ -45,6 +45,14 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
             data.bags.len()
         ));
     }
+    let groups = data.groups.as_ref().map_or(Vec::new(), |groups| model.training_groups_among(groups));
+    if let (Some(first), false) = (groups.first(), known) {
+        session.warn(&format!(
+            "the model was trained on bags of {} of the {} groups, such as '{first}', so the values may be optimistic",
+            groups.len(),
+            data.groups.as_ref().map_or(0, |groups| groups.names.len())
+        ));
+    }
     let found = validate(&model, &data, asked.metric, asked.level, asked.folder, &session.ctx)?;
     let mut result = Validated {
         model: asked.model,

@@ -420,6 +420,7 @@ fn copies(twice: &Duplicates, groups: Option<&Groups>, add: Add<'_>) {
     if let Some((again, original)) = twice.clashing_bags.first() {
         let more = match twice.clashing_bags.len() {
             1 => String::new(),
+            2 => ", and 1 more pair".into(),
             n => format!(", and {} more pairs", n - 1),
         };
         let message =

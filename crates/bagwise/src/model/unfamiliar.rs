@@ -30,4 +30,11 @@ impl Model {
         let outside = self.header.features.iter().zip(counts).filter(|(_, count)| *count > 0);
         Ok(outside.map(|(f, count)| (f.name.clone(), (count, unknown_category(f, bags)))).collect())
     }
+
+    /// The columns whose values vary far less in these bags than in training, and how many times less: perhaps their unit is
+    /// another one. None for fewer than ten bags.
+    pub fn narrower_columns(&self, bags: &Bags) -> Result<Vec<(String, f64)>> {
+        let found = self.header.familiarity.narrower(&bags.align(&self.header.features)?)?;
+        Ok(found.into_iter().map(|(at, times)| (self.header.features[at].name.clone(), times)).collect())
+    }
 }

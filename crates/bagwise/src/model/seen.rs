@@ -1,0 +1,76 @@
+//! What a model keeps of the bags it was trained on, so that a test on them is recognised: digests of their values, and of the names
+//! of their groups.
+
+use super::{Model, refuse};
+use crate::state::{State, Tensor};
+use bagwise_core::{Bags, Dataset, Groups, Result, bag_digests};
+
+/// Digests in ascending order; none in models from before they were kept.
+#[derive(Default)]
+pub(super) struct SeenBags {
+    bags: Vec<u64>,
+    groups: Vec<u64>,
+}
+
+/// The names of the two arrays in a file.
+const NAMES: [&str; 2] = ["training.bags", "training.groups"];
+
+impl SeenBags {
+    fn of(data: &Dataset) -> Result<SeenBags> {
+        let mut bags = bag_digests(&data.bags)?;
+        let mut groups = data.groups.as_ref().map_or(Vec::new(), group_digests);
+        bags.sort_unstable();
+        groups.sort_unstable();
+        Ok(SeenBags { bags, groups })
+    }
+
+    pub(super) fn save(&self, state: &mut State) {
+        for (name, digests) in NAMES.into_iter().zip([&self.bags, &self.groups]) {
+            if !digests.is_empty() {
+                state.tensors.insert(name.into(), Tensor::U64(vec![digests.len()], digests.clone()));
+            }
+        }
+    }
+
+    pub(super) fn load(state: &State) -> Result<SeenBags> {
+        let read = |name: &str| match state.tensors.get(name) {
+            None => Ok(Vec::new()),
+            Some(Tensor::U64(_, digests)) if digests.is_sorted() => Ok(digests.clone()),
+            Some(_) => Err(refuse("the digests of its training bags are inconsistent")),
+        };
+        Ok(SeenBags { bags: read(NAMES[0])?, groups: read(NAMES[1])? })
+    }
+}
+
+/// FNV-1a of each name.
+fn group_digests(groups: &Groups) -> Vec<u64> {
+    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    groups.names.iter().map(|name| name.bytes().fold(0xcbf2_9ce4_8422_2325, step)).collect()
+}
+
+impl Model {
+    /// Stores digests of the bags it was trained on.
+    pub(crate) fn remember(mut self, data: &Dataset) -> Result<Model> {
+        self.seen = SeenBags::of(data)?;
+        Ok(self)
+    }
+
+    /// The bags that it was trained on: predictions for them are not a test. Models saved by older versions do not have this
+    /// information.
+    pub fn training_bags_among(&self, bags: &Bags) -> Result<Vec<usize>> {
+        let digests = bag_digests(&bags.align(&self.header.features)?)?;
+        let is_known = |bag: &usize| self.seen.bags.binary_search(&digests[*bag]).is_ok();
+        Ok((0..bags.len()).filter(is_known).collect())
+    }
+
+    /// The groups with the name of one that it was trained on: bags of one group resemble each other, so they are not a test
+    /// either.
+    pub fn training_groups_among<'g>(&self, groups: &'g Groups) -> Vec<&'g str> {
+        let digests = group_digests(groups);
+        let named = groups.names.iter().zip(digests);
+        named
+            .filter(|(_, d)| self.seen.groups.binary_search(d).is_ok())
+            .map(|(name, _)| name.as_str())
+            .collect()
+    }
+}
