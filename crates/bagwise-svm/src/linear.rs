@@ -195,11 +195,8 @@ fn solve(
             // Passes and steps on the face share the work by what they achieve for each visit to a row.
             let (gain, visits) = descent.face(&outputs, visited / 4);
             let by_passes = (objective_then - now.objective) / visited as f64;
-            patience = if gain > by_passes * visits as f64 {
-                PATIENCE * n
-            } else {
-                (2 * patience).min(longest)
-            };
+            patience =
+                if gain > by_passes * visits as f64 { PATIENCE * n } else { (2 * patience).min(longest) };
             objective_then = now.objective - gain;
             visited = 0;
             if settled {
