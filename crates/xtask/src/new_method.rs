@@ -4,6 +4,7 @@
 //!
 //! It works in the checkout because a copy would have to build every crate again, which takes longer than all the rest.
 
+use std::io::ErrorKind;
 use std::process::Command;
 use std::time::Instant;
 
@@ -37,8 +38,9 @@ pub(crate) fn command() -> Result<()> {
         "the checkout has changes, which could be taken for those of the method; commit them first: {before:?}"
     );
     let result = follow_steps(start);
-    take_back()?;
-    result
+    // The step that failed says more than what could not be taken back because of it.
+    let restored = take_back();
+    result.and(restored)
 }
 
 fn follow_steps(start: Instant) -> Result<()> {
@@ -97,7 +99,11 @@ fn changes() -> Result<Vec<String>> {
 
 /// Removes the method, and restores what was written for it. Other files stay as they are: someone may be working on them.
 fn take_back() -> Result<()> {
-    std::fs::remove_file(root().join(FILE))?;
+    // A run that was stopped early has written some of it, or nothing.
+    match std::fs::remove_file(root().join(FILE)) {
+        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e.into()),
+        _ => {}
+    }
     let written = changes()?.into_iter().filter(|file| file == REGISTRY || is_generated(file));
     let (known, new): (Vec<String>, Vec<String>) = written.partition(|file| {
         let mut listed = program("git", &["ls-files", "--error-unmatch", file]);
@@ -105,6 +111,9 @@ fn take_back() -> Result<()> {
     });
     for file in new {
         std::fs::remove_file(root().join(file))?;
+    }
+    if known.is_empty() {
+        return Ok(());
     }
     run(program("git", &[vec!["restore".into(), "--".into()], known].concat()))
 }
