@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::run::{cargo, root, run, say};
+use crate::run::{self, root};
 
 /// Packages with such tests, those first that the others' output quotes.
 const PACKAGES: [&str; 3] = ["bagwise", "bagwise-report", "bagwise-cli"];
@@ -17,17 +17,14 @@ const MARKS: [&str; 2] = ["assert_snapshot!", "BAGWISE_REWRITE_DOCS"];
 /// take ten times as long and rewrite nothing.
 pub(crate) fn run_all() -> Result<()> {
     for package in PACKAGES {
-        let tests = comparing(&root().join("crates").join(package).join("tests"))?;
-        ensure!(!tests.is_empty(), "no test of {package} compares with a file");
-        let mut command = cargo(&["test", "--quiet", "--package", package]);
-        for test in &tests {
-            command.args(["--test", test]);
-        }
+        let names = comparing(&root().join("crates").join(package).join("tests"))?;
+        ensure!(!names.is_empty(), "no test of {package} compares with a file");
+        let mut command = run::tests(&names);
         command.env("INSTA_UPDATE", "always").env("BAGWISE_REWRITE_DOCS", "1");
-        run(command)?;
+        run::run(command)?;
     }
     crate::python::write()?;
-    say("rewritten; `git diff` shows what changed");
+    run::say("rewritten; `git diff` shows what changed");
     Ok(())
 }
 

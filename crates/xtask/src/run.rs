@@ -59,6 +59,20 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(args: &[S]) -> Command {
     program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), args)
 }
 
+/// What every `cargo test` of this program begins with. Cargo chooses the features of dependencies by the packages that it is
+/// asked for: with `--package`, each of them would have its own build of everything.
+pub(crate) const TEST: [&str; 4] = ["test", "--workspace", "--features", "bagwise/ndarray"];
+
+/// Some integration tests, by name, with the build that all others use.
+pub(crate) fn tests(names: &[impl AsRef<str>]) -> Command {
+    let mut command = cargo(&TEST);
+    command.arg("--quiet");
+    for name in names {
+        command.args(["--test", name.as_ref()]);
+    }
+    command
+}
+
 /// Runs a command; an error if it fails.
 pub(crate) fn run(mut command: Command) -> Result<()> {
     let shown = shown(&command);

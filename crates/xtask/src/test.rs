@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::browser;
 use crate::house;
-use crate::run::{cargo, docs, format, program, root, run, say, shown, target};
+use crate::run::{TEST, cargo, docs, format, program, root, run, say, shown, target};
 use crate::steps::Step;
 
 const FORMAT: Step = Step {
@@ -69,8 +69,8 @@ pub(crate) fn run_named(args: &[String]) -> Result<()> {
 
 /// Runs the tests and counts them. Lines of tests that pass are not shown.
 fn tests(which: &[&str]) -> Result<Option<String>> {
-    let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--features", "bagwise/ndarray"]);
-    command.args(which).stdout(Stdio::piped());
+    let mut command = cargo(&TEST);
+    command.arg("--no-fail-fast").args(which).stdout(Stdio::piped());
     // Properties are tried on the same inputs in every run, so that a failure is due to the change. `cargo test` draws new ones.
     if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
         command.env("PROPTEST_RNG_SEED", "1");

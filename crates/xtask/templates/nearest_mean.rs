@@ -5,8 +5,8 @@
 //! so every instance has its part. `shrink` brings each component of `p - q` that much closer to 0, which drops features
 //! that hardly differ.
 //!
-//! An example of a method that belongs to no family: CONTRIBUTING.md walks through it, and `cargo xtask new-method` adds it to
-//! a copy of the repository to show that nothing else has to be written.
+//! An example of a method that belongs to no family: CONTRIBUTING.md points to it, and `cargo xtask new-method` adds it to
+//! the checkout for a while, to show that nothing else has to be written.
 
 use std::sync::Arc;
 

@@ -105,7 +105,10 @@ pub(crate) trait Embedding: Clone + Send + Sync + 'static {
 
     /// The kernel values of new bags with kept vectors, divided among the instances; an error if that is not possible.
     fn parts(&self, _: &Self::Params, _: bool, _kept: &Mat, _: &Bags) -> Result<InstanceKernel> {
-        Err(Error::Invalid("predictions from these vectors cannot be explained by instance".into()))
+        Err(Error::Invalid(
+            "predictions from these vectors cannot be explained by instance; use a set kernel such as mi-kernel"
+                .into(),
+        ))
     }
 
     /// For linear kernels, where a vector can be taken apart whatever the kept ones are: the part of each instance in
