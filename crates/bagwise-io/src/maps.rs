@@ -83,10 +83,12 @@ impl MapRows {
         Some((&indices[range.clone()], &values[range]))
     }
 
-    /// Reads rows `from..to` of a file, and calls `each` with the columns and values of those of them that are `wanted`.
+    /// Reads rows `from..to` of a file, and calls `each` with the columns and values of those of them that are `wanted`. `bytes` is
+    /// room that serves again: fresh memory for every block took longer than reading it.
     pub fn read(
         &self,
         rows: std::ops::Range<usize>,
+        bytes: &mut Vec<u8>,
         wanted: impl Fn(usize) -> bool,
         mut each: impl FnMut(usize, &[u32], &[f64]),
     ) -> io::Result<()> {
@@ -103,8 +105,8 @@ impl MapRows {
             return Ok(());
         };
         let from = ENTRY * first.start;
-        let mut bytes = vec![0; (ENTRY * (last.start + u64::from(last.entries)) - from) as usize];
-        read_at(file, from, &mut bytes)?;
+        bytes.resize((ENTRY * (last.start + u64::from(last.entries)) - from) as usize, 0);
+        read_at(file, from, bytes)?;
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         for row in rows.filter(|&row| wanted(row)) {
             let at = (ENTRY * self.bounds[row].start - from) as usize;

@@ -34,7 +34,7 @@ use bagwise_io::{ReadOptions, compress, save};
 use bagwise_judge::ScoredBags;
 
 pub use file::{pack, unpack};
-use seen::SeenBags;
+use seen::TrainingDigests;
 
 /// Bytes that a model may have, after decompression.
 const MOST: u64 = compress::MAX_TOTAL;
@@ -151,7 +151,7 @@ pub struct Model {
     /// The models of folds, if they were kept.
     conformal: Option<Conformal>,
     /// What it keeps of the bags it was trained on.
-    seen: SeenBags,
+    seen: TrainingDigests,
 }
 
 /// The prediction of a model for one bag.
@@ -185,7 +185,7 @@ impl Prediction {
 impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
     pub(crate) fn new(header: ModelHeader, models: Vec<Box<dyn Predictor>>) -> Model {
-        Model { header, models, conformal: None, seen: SeenBags::default() }
+        Model { header, models, conformal: None, seen: TrainingDigests::default() }
     }
 
     /// How it maps bags, if its method has a feature map.
@@ -540,7 +540,7 @@ impl Model {
         }
         let conformal =
             header.conformal.as_ref().map(|own| Conformal::load(own, &header, state)).transpose()?;
-        let trained = Model { header, models, conformal, seen: SeenBags::load(state)? };
+        let trained = Model { header, models, conformal, seen: TrainingDigests::load(state)? };
         trained.check()?;
         Ok(trained)
     }

@@ -33,6 +33,8 @@ struct MapBlock {
     starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
+    /// As it is in the file.
+    bytes: Vec<u8>,
 }
 
 impl<'m> MapView<'m> {
@@ -84,6 +86,7 @@ impl<'m> MapView<'m> {
         let range = own[0]..own[own.len() - 1] + 1;
         let read = self.maps.read(
             range,
+            &mut block.bytes,
             |row| own.binary_search(&row).is_ok(),
             |_, columns, values| {
                 block.columns.extend_from_slice(columns);

@@ -7,7 +7,7 @@ use bagwise_core::{Bags, Dataset, Groups, Result, bag_digests};
 
 /// Digests in ascending order; none in models from before they were kept.
 #[derive(Default)]
-pub(super) struct SeenBags {
+pub(super) struct TrainingDigests {
     bags: Vec<u64>,
     groups: Vec<u64>,
 }
@@ -15,13 +15,13 @@ pub(super) struct SeenBags {
 /// The names of the two arrays in a file.
 const NAMES: [&str; 2] = ["training.bags", "training.groups"];
 
-impl SeenBags {
-    fn of(data: &Dataset) -> Result<SeenBags> {
+impl TrainingDigests {
+    fn of(data: &Dataset) -> Result<TrainingDigests> {
         let mut bags = bag_digests(&data.bags)?;
         let mut groups = data.groups.as_ref().map_or(Vec::new(), group_digests);
         bags.sort_unstable();
         groups.sort_unstable();
-        Ok(SeenBags { bags, groups })
+        Ok(TrainingDigests { bags, groups })
     }
 
     pub(super) fn save(&self, state: &mut State) {
@@ -32,13 +32,13 @@ impl SeenBags {
         }
     }
 
-    pub(super) fn load(state: &State) -> Result<SeenBags> {
+    pub(super) fn load(state: &State) -> Result<TrainingDigests> {
         let read = |name: &str| match state.tensors.get(name) {
             None => Ok(Vec::new()),
             Some(Tensor::U64(_, digests)) if digests.is_sorted() => Ok(digests.clone()),
             Some(_) => Err(refuse("the digests of its training bags are inconsistent")),
         };
-        Ok(SeenBags { bags: read(NAMES[0])?, groups: read(NAMES[1])? })
+        Ok(TrainingDigests { bags: read(NAMES[0])?, groups: read(NAMES[1])? })
     }
 }
 
@@ -51,7 +51,7 @@ fn group_digests(groups: &Groups) -> Vec<u64> {
 impl Model {
     /// Stores digests of the bags it was trained on.
     pub(crate) fn remember(mut self, data: &Dataset) -> Result<Model> {
-        self.seen = SeenBags::of(data)?;
+        self.seen = TrainingDigests::of(data)?;
         Ok(self)
     }
 
