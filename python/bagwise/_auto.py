@@ -1,4 +1,4 @@
-"""Estimators that choose the method themselves: the simplest of a portfolio within one standard error of the best, or several together."""
+"""Estimators that choose the method themselves: several of a portfolio together, or the simplest within one standard error of the best."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ class AutoClassifier(BagClassifier, _AutoEstimator):
     """Choose a method for the data, with its scaling and parameters, or several that are better together.
 
     Inner folds compare a portfolio of methods, each with several scalings. The better half goes on with its whole grids. The choice is
-    the simplest method within one standard error of the best, or a weighted sum of few methods if that is better by more than a
-    standard error on folds that had no part in choosing it. On the command line this is ``auto``.
+    the mean of four methods, or the simplest method within one standard error of the best if that is better than the four by more
+    than a standard error on folds that had no part in choosing them. On the command line this is ``auto``.
 
     Parameters
     ----------
@@ -173,8 +173,8 @@ class AutoRegressor(BagRegressor, _AutoEstimator):
     """Choose a method that predicts numbers, with its scaling and parameters, or several that are better together.
 
     Inner folds compare a portfolio of methods, each with several scalings. The better half goes on with its whole grids. The choice is
-    the simplest method within one standard error of the best, or a weighted mean of few methods if that is better by more than a
-    standard error on folds that had no part in choosing it. On the command line this is ``auto``.
+    the mean of four methods, or the simplest method within one standard error of the best if that is better than the four by more
+    than a standard error on folds that had no part in choosing them. On the command line this is ``auto``.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 //!
 //! Successive halving: every method is tried with every scaling, at few points of its grid; of each method the better scaling goes
 //! on, and of the methods the better half, now with the whole grid. Of these finalists the single method is the simplest within one
-//! standard error of the best (the rule of [`recommended`]). Several together replace it if they are better by more than a standard
-//! error ([`super::ensemble`]).
+//! standard error of the best (the rule of [`recommended`]). Several together replace it unless it is better than they are by more
+//! than a standard error ([`super::ensemble`]).
 
 use super::ensemble::{Judge, OutOfFold};
 use super::tune::Among;
