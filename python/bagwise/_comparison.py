@@ -37,7 +37,7 @@ class Comparison(Sequence[dict[str, Any]]):
         the number of methods) and ``verdict`` ("clearly better", "no clear difference", "clearly worse", ...). Undefined
         numbers are NaN.
     recommended : str
-        The simplest method within one standard error of the best.
+        The simplest method within one standard error of the best; ``"majority"`` if none is better than a constant.
     optimistic : bool
         Whether the estimates are optimistic: parameters were chosen on the reported folds, or a method used test
         bags.

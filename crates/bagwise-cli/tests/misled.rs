@@ -455,7 +455,7 @@ fn new_bags_that_are_not_new_or_in_another_unit_are_noticed() {
     );
     let found = said(path, "evaluate --model m.bagwise new.csv");
     assert!(
-        found.contains("trained on bags of 4 of the 4 groups, such as 'G2', so the values may be optimistic"),
+        found.contains("4 of the 4 groups have the name of a group in the training data, such as 'G2'"),
         "{found}"
     );
     std::fs::write(path.join("gap.csv"), "bag,f,g\n1,,2\n1,1,2\n").unwrap();

@@ -195,6 +195,9 @@ impl Metric {
                 Some("predicting the other class for every bag may have a higher value")
             }
             Metric::PrAuc => Some("in small folds, a random order has a higher value"),
+            Metric::CalibrationError => {
+                Some("the share of each class is calibrated, and says nothing about a bag")
+            }
             _ => None,
         }
     }

@@ -35,8 +35,9 @@ const ENOUGH_BAGS: usize = 10;
 /// Columns that vary so many times less than in training are in doubt: units differ by 60, 100 or 1000.
 const FAR_NARROWER: f64 = 30.0;
 
-/// Instances of a column that quartiles are taken from.
+/// Instances of a column that quartiles are taken from, and values of all columns together.
 const SAMPLED: usize = 256;
+const MOST_VALUES: usize = 4_000_000;
 
 impl Familiarity {
     /// From the training bags, before any transform; `nearest` is the similarity of each to its nearest other.
@@ -170,10 +171,11 @@ fn outside(bags: &Bags, bag: usize, range: impl Fn(usize) -> (f64, f64)) -> Resu
 
 /// The interquartile range of each column over evenly spaced instances of these bags; nothing where none has a value.
 fn spreads(bags: &Bags, which: &[usize]) -> Result<Vec<Option<f64>>> {
-    let rows: Vec<usize> = which.iter().flat_map(|&bag| bags.rows(bag)).collect();
-    let step = rows.len().div_ceil(SAMPLED).max(1);
+    // Of very many columns fewer instances: what is kept of them is to be small.
+    let sampled = (MOST_VALUES / bags.width().max(1)).clamp(16, SAMPLED);
+    let count: usize = which.iter().map(|&bag| bags.rows(bag).len()).sum();
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); bags.width()];
-    for &row in rows.iter().step_by(step) {
+    for row in which.iter().flat_map(|&bag| bags.rows(bag)).step_by(count.div_ceil(sampled).max(1)) {
         bags.instances().each_row(row..row + 1, |_, values| {
             columns.iter_mut().zip(values).filter(|(_, v)| !v.is_nan()).for_each(|(c, &v)| c.push(v));
         })?;

@@ -443,7 +443,8 @@ impl Output for Comparison<'_> {
         let next = match self.fit_method == BASELINE {
             // A model that has learned nothing is of no use.
             true => format!(
-                "no method has learned anything from these bags; look at labels and features with: bagwise inspect {}",
+                "by {}, no method is better than a constant; check labels and features: bagwise inspect {}",
+                self.results.plan.metric.name(),
                 quoted(self.data)
             ),
             false => self.fit_command.clone(),

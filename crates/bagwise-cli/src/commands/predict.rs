@@ -104,7 +104,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             for (name, (count, category)) in model.unfamiliar_columns(&data.bags, &unlike).map_err(of_data)? {
                 outside.entry(name).or_insert((0, category)).0 += count;
             }
-            if !begun {
+            // Part of a sorted file may well vary less.
+            if !in_pieces {
                 narrower = model.narrower_columns(&data.bags).map_err(of_data)?;
             }
             if data.target.is_some() {
@@ -169,7 +170,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.say(&format!(
             "{seen} of {bags} bags are in the training data of the model: predictions for them do not show how good it is"
         ));
-    } else if labelled {
+    }
+    if labelled && seen < bags {
         let (model, data) = (quoted(&args.model.to_string_lossy()), quoted(&args.data));
         session.say(&format!(
             "the data have labels; to score the predictions, next: bagwise evaluate --model {model} {data}{}",

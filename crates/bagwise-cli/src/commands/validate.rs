@@ -48,7 +48,8 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     let groups = data.groups.as_ref().map_or(Vec::new(), |groups| model.training_groups_among(groups));
     if let (Some(first), false) = (groups.first(), known) {
         session.warn(&format!(
-            "the model was trained on bags of {} of the {} groups, such as '{first}', so the values may be optimistic",
+            "{} of the {} groups have the name of a group in the training data, such as '{first}'; if they are the same, the values \
+             are optimistic",
             groups.len(),
             data.groups.as_ref().map_or(0, |groups| groups.names.len())
         ));

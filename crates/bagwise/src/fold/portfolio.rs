@@ -59,7 +59,9 @@ pub(super) fn choose(
     let mut finalists = finalists(learners, train, inner, &folds, wanted, ctx)?;
     let single = single(learners, &finalists, train, inner, wanted, ctx)?;
     let task = &learners[finalists[single].which];
-    let mixture = match all_classes_there(task, train) {
+    // Where a constant is best, several together have learned nothing either.
+    let has_learned = task.setup.method.info().complexity > 0;
+    let mixture = match has_learned && all_classes_there(task, train) {
         true => {
             let candidates: Vec<OutOfFold<'_>> = finalists
                 .iter()
@@ -82,7 +84,7 @@ pub(super) fn choose(
         return Ok(Choice { which, tuned, together: None });
     };
     if rest.is_empty() {
-        // One method that is better than the simplest by more than an error.
+        // The best alone is better than several together.
         let Entrant { which, tuned, .. } = finalists.swap_remove(*first);
         return Ok(Choice { which, tuned, together: None });
     }

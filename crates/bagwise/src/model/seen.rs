@@ -18,9 +18,13 @@ const NAMES: [&str; 2] = ["training.bags", "training.groups"];
 impl TrainingDigests {
     fn of(data: &Dataset) -> Result<TrainingDigests> {
         let mut bags = bag_digests(&data.bags)?;
-        let mut groups = data.groups.as_ref().map_or(Vec::new(), group_digests);
+        let mut groups = data.groups.as_ref().map_or(Vec::new(), |groups| {
+            let all = group_digests(groups);
+            groups.codes.iter().map(|&code| all[code as usize]).collect()
+        });
         bags.sort_unstable();
         groups.sort_unstable();
+        groups.dedup();
         Ok(TrainingDigests { bags, groups })
     }
 
@@ -36,13 +40,13 @@ impl TrainingDigests {
         let read = |name: &str| match state.tensors.get(name) {
             None => Ok(Vec::new()),
             Some(Tensor::U64(_, digests)) if digests.is_sorted() => Ok(digests.clone()),
-            Some(_) => Err(refuse("the digests of its training bags are inconsistent")),
+            Some(_) => Err(refuse("the digests of its training bags or groups are inconsistent")),
         };
         Ok(TrainingDigests { bags: read(NAMES[0])?, groups: read(NAMES[1])? })
     }
 }
 
-/// FNV-1a of each name.
+/// FNV-1a of each name. Parts of a data set keep the names of all groups; those without a bag are left out in training.
 fn group_digests(groups: &Groups) -> Vec<u64> {
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     groups.names.iter().map(|name| name.bytes().fold(0xcbf2_9ce4_8422_2325, step)).collect()

@@ -345,8 +345,9 @@ impl Verdict {
     /// Why `majority` is far below a constant, if it is: a class that is common in the other groups is rare in a group of its own.
     fn below_constant(&self) -> String {
         let majority = self.table.iter().find(|line| line.method == BASELINE);
+        let matters = self.grouped && matches!(self.metric, Metric::Accuracy | Metric::BalancedAccuracy);
         match (majority.and_then(|line| line.metrics[0].mean), self.constant) {
-            (Some(own), Some(constant)) if (own - constant).abs() > 0.1 * constant.abs() => format!(
+            (Some(own), Some(constant)) if matters && constant - own > 0.1 => format!(
                 ". {BASELINE} has {own:.3} because a class that is common in the training bags of a fold is rare in its test bags"
             ),
             _ => String::new(),
