@@ -219,7 +219,11 @@ fn other_files() -> Result<Vec<PathBuf>> {
 fn experiments(cli: &Cli, files: &[PathBuf], options: &[&str], anew: bool) -> Result<Section> {
     let mut section = Section::default();
     for file in files {
-        section.page(cli.experiment(file, options, anew)?);
+        // A line above the table says how many values were not run.
+        let table = cli.experiment(file, options, anew)?;
+        section.page(
+            table.lines().filter(|line| !line.contains("| not run |")).map(|l| format!("{l}\n")).collect(),
+        );
     }
     Ok(section)
 }
