@@ -574,10 +574,10 @@ fn averages_bags(metric: Metric) -> bool {
 }
 
 /// The rule by which one of several methods is taken: the simplest whose value is within one standard error of that of the one at
-/// `best`, of equally simple ones the best, else the first. (Breiman, Friedman, Olshen and Stone, Classification and regression trees, 1984, prune
-/// by this rule.) `against` has each method against the best. Where nothing could be tested, that is no reason to take a method
-/// whose value is lower: the best is taken. A method of complexity 0 has learned nothing, and is taken only if it is the best; so
-/// is a method that is not `useful`.
+/// `best`, of equally simple ones the best, else the first. (Breiman, Friedman, Olshen and Stone, Classification and regression
+/// trees, 1984, prune by this rule.) `against` has each method against the best. Where nothing could be tested, that is no reason
+/// to take a method whose value is lower: the best is taken. A method of complexity 0 has learned nothing, and is taken only if it
+/// is the best; so is a method that is not `useful`.
 pub fn recommended(
     best: usize,
     against: &[Option<Difference>],

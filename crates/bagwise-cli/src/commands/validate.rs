@@ -45,13 +45,15 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
             data.bags.len()
         ));
     }
-    let groups = data.groups.as_ref().map_or(Vec::new(), |groups| model.training_groups_among(groups));
-    if let (Some(first), false) = (groups.first(), known) {
+    if let (Some(groups), false) = (&data.groups, known)
+        && let shared = model.training_groups_among(groups)
+        && let Some(first) = shared.first()
+    {
         session.warn(&format!(
             "{} of the {} groups have the name of a group in the training data, such as '{first}'; if they are the same, the values \
              are optimistic",
-            groups.len(),
-            data.groups.as_ref().map_or(0, |groups| groups.names.len())
+            shared.len(),
+            groups.names.len()
         ));
     }
     let found = validate(&model, &data, asked.metric, asked.level, asked.folder, &session.ctx)?;

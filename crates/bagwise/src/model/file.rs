@@ -73,10 +73,17 @@ fn named_twice(bytes: &[u8]) -> Option<String> {
     serde::Deserializer::deserialize_map(&mut input, Names(None)).ok()?
 }
 
+/// FNV-1a over words: what is known so far, which begins with [`FNV_BEGIN`], and the next one.
+pub(super) fn fnv(sum: u64, word: u64) -> u64 {
+    (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3)
+}
+
+pub(super) const FNV_BEGIN: u64 = 0xcbf2_9ce4_8422_2325;
+
 /// FNV-1a over header, names, shapes and numbers. Each step is one to one, so that no single flipped bit goes unseen.
 pub(super) fn checksum(header: &str, state: &State) -> u64 {
-    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
-    let mut take = |word: u64| sum = (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+    let mut sum = FNV_BEGIN;
+    let mut take = |word: u64| sum = fnv(sum, word);
     header.bytes().for_each(|b| take(u64::from(b)));
     for (name, tensor) in &state.tensors {
         name.bytes().for_each(|b| take(u64::from(b)));

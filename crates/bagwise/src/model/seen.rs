@@ -1,6 +1,7 @@
 //! What a model keeps of the bags it was trained on, so that a test on them is recognised: digests of their values, and of the names
 //! of their groups.
 
+use super::file::{FNV_BEGIN, fnv};
 use super::{Model, refuse};
 use crate::state::{State, Tensor};
 use bagwise_core::{Bags, Dataset, Groups, Result, bag_digests};
@@ -48,8 +49,8 @@ impl TrainingDigests {
 
 /// FNV-1a of each name. Parts of a data set keep the names of all groups; those without a bag are left out in training.
 fn group_digests(groups: &Groups) -> Vec<u64> {
-    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    groups.names.iter().map(|name| name.bytes().fold(0xcbf2_9ce4_8422_2325, step)).collect()
+    let digest = |name: &String| name.bytes().fold(FNV_BEGIN, |sum, byte| fnv(sum, u64::from(byte)));
+    groups.names.iter().map(digest).collect()
 }
 
 impl Model {

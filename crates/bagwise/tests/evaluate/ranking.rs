@@ -18,7 +18,7 @@ pub(crate) fn texts(value: &Value) -> Vec<String> {
     value.as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_string()).collect()
 }
 
-/// Within 1e-10 of the larger of 1 and the value, the bar; probabilities also relative to themselves.
+/// Within 1e-10 of the larger of 1 and the value; probabilities also relative to themselves.
 #[track_caller]
 fn close(got: f64, want: &Value, what: &str) {
     let want = want.as_f64().unwrap_or_else(|| panic!("{what}: nothing to compare with"));
