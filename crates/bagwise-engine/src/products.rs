@@ -3,7 +3,57 @@
 //! A tile of rows from both sides runs down the columns with its sums in registers. The order in which a product is summed
 //! depends on the width alone, so that a value is the same whichever rows are computed beside it.
 
+use std::ops::Range;
+
+use bagwise_core::{Ctx, Error, Mat, Result};
+use rayon::prelude::*;
+
 use crate::simd::{InstructionSet, Vector, table_of};
+
+/// Inner products of all rows of `left` with all rows of `right`, or, without a right side, with each other, each pair once.
+///
+/// # Errors
+/// When cancelled.
+pub fn row_products(left: &Mat, right: Option<&Mat>, ctx: &Ctx) -> Result<Mat> {
+    // Rows may be long. A slice of some columns is copied out of a strip of rows, which stays in the second cache, and out of
+    // a few rows of the other side, which stay in the first.
+    const STRIP: usize = 64;
+    const BESIDE: usize = 4 * RIGHT;
+    const SLICE: usize = 256;
+    let others = right.unwrap_or(left);
+    let (count, width) = (others.rows(), left.cols());
+    assert_eq!(width, others.cols(), "rows of the same width");
+    let mut out = Mat::zeros(left.rows(), count);
+    out.data_mut().par_chunks_mut(STRIP * count.max(1)).enumerate().try_for_each(|(strip, out)| {
+        let rows = strip * STRIP..strip * STRIP + out.len() / count;
+        let needed = if right.is_some() { count } else { rows.end };
+        let (mut here, mut beside) = (Vec::new(), Vec::new());
+        for from in (0..width).step_by(SLICE) {
+            ctx.check()?;
+            let columns = from..(from + SLICE).min(width);
+            copy_columns(left, rows.clone(), columns.clone(), &mut here);
+            for first in (0..needed).step_by(BESIDE) {
+                copy_columns(others, first..(first + BESIDE).min(needed), columns.clone(), &mut beside);
+                add_row_products(&here, &beside, columns.len(), &mut out[first..], count);
+            }
+        }
+        Ok::<(), Error>(())
+    })?;
+    if right.is_none() {
+        for i in 0..count {
+            for j in 0..i {
+                out.set(j, i, out.get(i, j));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Some columns of some rows, one row after the other.
+fn copy_columns(from: &Mat, rows: Range<usize>, columns: Range<usize>, to: &mut Vec<f64>) {
+    to.clear();
+    rows.for_each(|row| to.extend_from_slice(&from.row(row)[columns.clone()]));
+}
 
 /// Adds `a_i b_j` to `out[i * stride + j]`, for rows of `width` columns.
 ///
@@ -186,6 +236,28 @@ instruction_set!(avx512, crate::simd_x86::Avx512F64, "avx512f,avx2,fma");
 mod tests {
     use super::*;
     use bagwise_core::Rng;
+
+    #[test]
+    fn products_of_long_rows_do_not_depend_on_the_rows_beside_them() {
+        let mut rng = Rng::new(3, "long rows", &[]);
+        let ctx = Ctx::default();
+        for (rows, width) in [(0, 4), (3, 0), (1, 1), (70, 300), (131, 1030)] {
+            let a = Mat::new(rows, width, (0..rows * width).map(|_| rng.normal()).collect());
+            let own = row_products(&a, None, &ctx).unwrap();
+            assert_eq!(own, row_products(&a, Some(&a), &ctx).unwrap());
+            for i in 0..rows {
+                let alone = Mat::new(1, width, a.row(i).to_vec());
+                let (row, column) =
+                    (row_products(&alone, Some(&a), &ctx).unwrap(), row_products(&a, Some(&alone), &ctx).unwrap());
+                assert_eq!((row.data(), column.data()), (own.row(i), own.row(i)));
+                for j in 0..rows {
+                    let exact: f64 = a.row(i).iter().zip(a.row(j)).map(|(x, y)| x * y).sum();
+                    // A thousand terms of size 1 in another order.
+                    assert!((own.get(i, j) - exact).abs() < 1e-11, "{rows} {width}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_instruction_set_has_the_weighted_sum_of_all_rows() {

@@ -14,9 +14,8 @@ use crate::graph::{Graph, Orient};
 use crate::method::State;
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Instances, Mat, Message, Result, Setting};
-use bagwise_engine::dot;
 use bagwise_engine::edge_map::EdgeMap;
-use bagwise_engine::{GramOutput, Side};
+use bagwise_engine::{GramOutput, Side, dot, row_products};
 
 /// What a pair of points costs the pairs engine, in multiply-adds of its packed loops: measured (`xtask bench
 /// migraph`), for a grid whose widths share exponentials.
@@ -24,7 +23,7 @@ const PAIR: f64 = 5.0;
 /// What a term costs beside the product: functions, features, packing.
 const TERM: f64 = 30.0;
 /// What a number of an inner product of two bags costs.
-const ENTRY: f64 = 4.0;
+const ENTRY: f64 = 1.0;
 
 /// How edge sums are computed.
 pub(crate) enum EdgeStrategy {
@@ -94,7 +93,7 @@ impl EdgeStrategy {
             (EdgeStrategy::Direct(gamma), Edges::Points(points)) => {
                 Ok(points.symmetric(&[*gamma], ctx)?.remove(0))
             }
-            (EdgeStrategy::Map(_), Edges::Moments(moments)) => Ok(inner_products(moments, None)),
+            (EdgeStrategy::Map(_), Edges::Moments(moments)) => row_products(moments, None, ctx),
             _ => unreachable!("edges go back to the way they were made ready for"),
         }
     }
@@ -108,7 +107,7 @@ impl EdgeStrategy {
                     .remove(0))
             }
             (EdgeStrategy::Map(_), Edges::Moments(rows), Edges::Moments(cols)) => {
-                Ok(inner_products(rows, Some(cols)))
+                row_products(rows, Some(cols), ctx)
             }
             _ => unreachable!("edges go back to the way they were made ready for"),
         }
@@ -197,7 +196,7 @@ impl EdgeStrategy {
         Ok(state)
     }
 
-    /// What [`save`](Way::save) wrote of `bags` bags.
+    /// What [`save`](EdgeStrategy::save) wrote of `bags` bags.
     pub(crate) fn load(state: &State, orient: Orient, bags: usize) -> Result<(EdgeStrategy, Edges)> {
         if state.tensors.contains_key("moments") {
             let map = EdgeMap::from_parts(state.mat("coefficients")?, state.counts("lengths")?)
@@ -275,38 +274,6 @@ impl Points {
 
 fn vectors(graph: &Graph, orient: Orient) -> Vec<[f64; 4]> {
     graph.edges.iter().map(|e| graph.vector(e, orient)).collect()
-}
-
-/// All inner products of rows; `left` with itself if there is no other.
-fn inner_products(left: &Mat, right: Option<&Mat>) -> Mat {
-    // Some rows at a time, in slices that stay in the cache while all columns pass by.
-    const ROWS: usize = 8;
-    const SLICE: usize = 1024;
-    let (columns, size) = (right.unwrap_or(left), left.cols());
-    let width = columns.rows();
-    let mut out = Mat::zeros(left.rows(), width);
-    out.data_mut().par_chunks_mut(ROWS * width.max(1)).enumerate().for_each(|(strip, out)| {
-        let rows = strip * ROWS..strip * ROWS + out.len() / width;
-        // Of a symmetric matrix what lies left of the diagonal is enough.
-        let needed = if right.is_some() { width } else { rows.end };
-        for from in (0..size).step_by(SLICE) {
-            let slice = from..(from + SLICE).min(size);
-            for j in 0..needed {
-                let column = &columns.row(j)[slice.clone()];
-                for (i, out) in rows.clone().zip(out.chunks_exact_mut(width)) {
-                    out[j] += dot(&left.row(i)[slice.clone()], column);
-                }
-            }
-        }
-    });
-    if right.is_none() {
-        for i in 0..width {
-            for j in 0..i {
-                out.set(j, i, out.get(i, j));
-            }
-        }
-    }
-    out
 }
 
 #[cfg(test)]

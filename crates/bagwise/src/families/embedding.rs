@@ -7,8 +7,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
 use crate::families::wanted_rows;
 use crate::families::width::{Width, costly_representations};
@@ -17,7 +15,7 @@ use crate::params::{Grid, Point, index_in};
 use crate::state::refuse;
 use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result};
 use bagwise_engine::cells::Distance;
-use bagwise_engine::{GramOutput, Side};
+use bagwise_engine::{GramOutput, Side, dot, row_products};
 
 /// What the author of an embedding writes: `read`, `work`, `needs_besides`, `vectors` and `columns`. The rest has defaults.
 pub(crate) trait Embedding: Clone + Send + Sync + 'static {
@@ -232,64 +230,6 @@ fn rows(vectors: &Bags) -> &Mat {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-/// Inner products of all rows, each summed from the first column to the last. Eight rows of the right side lie side by side,
-/// and a piece of them that stays in the first cache is multiplied with some rows of the left side. Without a right side the
-/// rows are multiplied with each other, each pair once.
-fn products(left: &Mat, right: Option<&Mat>, ctx: &Ctx) -> Result<Mat> {
-    const SIDE: usize = 8;
-    const ROWS: usize = 16;
-    const COLUMNS: usize = 256;
-    let alone = right.is_none();
-    let right = right.unwrap_or(left);
-    let (count, width) = (right.rows(), left.cols());
-    if count == 0 || width == 0 {
-        return Ok(Mat::zeros(left.rows(), count));
-    }
-    let mut packed = vec![0.0; count.next_multiple_of(SIDE) * width];
-    packed.par_chunks_mut(SIDE * width).enumerate().for_each(|(tile, packed)| {
-        for k in 0..SIDE.min(count - tile * SIDE) {
-            right.row(tile * SIDE + k).iter().enumerate().for_each(|(j, &v)| packed[j * SIDE + k] = v);
-        }
-    });
-    let mut out = Mat::zeros(left.rows(), count);
-    out.data_mut().par_chunks_mut(ROWS * count).enumerate().try_for_each(|(chunk, out)| {
-        ctx.check()?;
-        let tiles = if alone { ((chunk + 1) * ROWS).div_ceil(SIDE) } else { usize::MAX };
-        for (t, tile) in packed.chunks_exact(SIDE * width).take(tiles).enumerate() {
-            // As `sum` starts.
-            let mut sums = [[-0.0; SIDE]; ROWS];
-            for columns in (0..width).step_by(COLUMNS).map(|c| c..(c + COLUMNS).min(width)) {
-                let values = &tile[SIDE * columns.start..SIDE * columns.end];
-                for (r, sums) in sums.iter_mut().take(out.len() / count).enumerate() {
-                    let row = &left.row(chunk * ROWS + r)[columns.clone()];
-                    for (x, values) in row.iter().zip(values.as_chunks::<SIDE>().0) {
-                        for k in 0..SIDE {
-                            sums[k] += x * values[k];
-                        }
-                    }
-                }
-            }
-            let here = t * SIDE..count.min((t + 1) * SIDE);
-            for (out, sums) in out.chunks_mut(count).zip(&sums) {
-                out[here.clone()].copy_from_slice(&sums[..here.len()]);
-            }
-        }
-        Ok::<(), Error>(())
-    })?;
-    if alone {
-        for i in 0..count {
-            for j in i + 1..count {
-                out.set(i, j, out.get(j, i));
-            }
-        }
-    }
-    Ok(out)
-}
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum VectorKernel {
     Linear,
@@ -327,7 +267,7 @@ impl VectorKernel {
         };
         let mut gaussians = gaussians.into_iter();
         let linear = kernels.contains(&VectorKernel::Linear);
-        let products = if linear { Some(products(rows(left), right.map(rows), ctx)?) } else { None };
+        let products = if linear { Some(row_products(rows(left), right.map(rows), ctx)?) } else { None };
         let of = |kernel: &VectorKernel| match kernel {
             VectorKernel::Rbf(_) => gaussians.next().expect("one for each width"),
             VectorKernel::Linear => products.clone().expect("made if a kernel is linear"),
@@ -427,26 +367,5 @@ impl<E: Embedding> ReferenceBags for KeptVectors<E> {
             state.put("gamma", &[gamma]);
         }
         Ok(state)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_with_each_other_are_multiplied_as_with_a_copy_of_them() {
-        for (count, width) in [(1, 3), (7, 300), (16, 20), (37, 5)] {
-            let value = |i: usize| f64::from((i * 37 % 101) as u32) / 7.0 - 5.0;
-            let vectors = Mat::new(count, width, (0..count * width).map(value).collect());
-            let (ctx, copy) = (Ctx::default(), vectors.clone());
-            let alone = products(&vectors, None, &ctx).unwrap();
-            assert_eq!(
-                alone.data(),
-                products(&vectors, Some(&copy), &ctx).unwrap().data(),
-                "{count} x {width}"
-            );
-            assert_eq!(alone.get(count - 1, 0), dot(vectors.row(count - 1), vectors.row(0)));
-        }
     }
 }

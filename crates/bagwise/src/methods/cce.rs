@@ -11,7 +11,6 @@
 use std::sync::Arc;
 
 use bagwise_svm::{Machine, SolveOutcome};
-use rayon::prelude::*;
 
 use crate::families::codebook::{
     Codebook, CodebookParams, Summariser, Summary, USUAL_ITERATIONS, VectorNorm, learn_codebooks,
@@ -26,7 +25,7 @@ use crate::method::{
 use crate::params::{Kind, ParamSpec, Point, representations};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Mat, Message, Result};
-use bagwise_engine::dot;
+use bagwise_engine::{dot, row_products};
 
 /// The method, for the registry.
 pub(crate) static METHOD: Cce = Cce;
@@ -161,7 +160,7 @@ impl Method for Cce {
         )?;
         let learned = learn_codebooks(&sizes, &bags, scope, ctx)?;
         let bits = bits(&bags, &learned, ctx)?;
-        let grams = bits.iter().map(|bits| gram(bits, ctx)).collect::<Result<_>>()?;
+        let grams = bits.iter().map(|bits| row_products(bits, None, ctx)).collect::<Result<_>>()?;
         let place =
             |one: &CodebookParams| sizes.iter().position(|size| size == one).expect("it was collected");
         Ok(Box::new(CcePrepared {
@@ -196,17 +195,6 @@ impl Method for Cce {
         }
         Ok(Box::new(CceModel { members, combine }))
     }
-}
-
-fn gram(bits: &Mat, ctx: &Ctx) -> Result<Mat> {
-    let n = bits.rows();
-    let mut gram = Mat::zeros(n, n);
-    gram.data_mut().par_chunks_mut(n).enumerate().try_for_each(|(a, row)| {
-        ctx.check()?;
-        row.iter_mut().enumerate().for_each(|(b, value)| *value = dot(bits.row(a), bits.row(b)));
-        Ok::<(), Error>(())
-    })?;
-    Ok(gram)
 }
 
 struct CcePrepared {
