@@ -100,6 +100,31 @@ const ALL: &[(&str, &str, Source)] = &[
         "Table 1 of the paper of marginalized kernels, with all repeats",
         Source::Table("mg-table-1", &["musk1"]),
     ),
+    (
+        "migraph-table",
+        "Table 1 of the paper of miGraph, with all repeats",
+        Source::Table("migraph-table-1", &["musk1", "elephant", "fox", "tiger"]),
+    ),
+    (
+        "mirsvm-table",
+        "Tables 3 to 14 of the paper of MIRSVM, on ten of its fifteen sets",
+        Source::Table(
+            "mirsvm-tables",
+            // The other five take from half an hour (trx, musk2) to days.
+            &[
+                "suramin",
+                "eastWest",
+                "westEast",
+                "musk1",
+                "mutagenesis-atoms",
+                "mutagenesis-bonds",
+                "mutagenesis-chains",
+                "tiger",
+                "elephant",
+                "fox",
+            ],
+        ),
+    ),
     ("papers", "the tables of the papers, from the other files in experiments/", Source::OtherFiles),
     ("leakage", "nested accuracy on labels that mean nothing", Source::Function(leakage::run)),
     ("verdict", "how often verdicts are wrong, by the rule behind them", Source::Simulation(verdict::run)),
@@ -220,12 +245,24 @@ fn experiments(cli: &Cli, files: &[PathBuf], options: &[&str], anew: bool) -> Re
     let mut section = Section::default();
     for file in files {
         // A line above the table says how many values were not run.
-        let table = cli.experiment(file, options, anew)?;
+        let table = first_table(&cli.experiment(file, options, anew)?);
         section.page(
             table.lines().filter(|line| !line.contains("| not run |")).map(|l| format!("{l}\n")).collect(),
         );
     }
     Ok(section)
+}
+
+/// Of several tables the first, with the notes on all: twelve tables would be half of the page.
+fn first_table(page: &str) -> String {
+    let Some((second, _)) = page.match_indices("\n#### ").nth(1) else { return page.into() };
+    let notes = page[second..].find("\n* ").map_or("", |at| &page[second + at..]);
+    let others = page[second..].lines().filter_map(|l| l.strip_prefix("#### ")).collect::<Vec<_>>();
+    format!(
+        "{}\nNot shown here, but in `table.md` of the run: {}.\n{notes}",
+        &page[..second],
+        others.join("; ")
+    )
 }
 
 /// Replaces what stands between the marks of an experiment.
@@ -298,6 +335,14 @@ mod tests {
         let all = std::fs::read_dir(root().join("experiments")).unwrap();
         let is_experiment = |f: &std::fs::DirEntry| f.path().extension().is_some_and(|e| e == "toml");
         assert_eq!(files.len(), all.map(Result::unwrap).filter(is_experiment).count());
+    }
+
+    #[test]
+    fn of_several_tables_the_first_is_shown_with_all_notes() {
+        assert_eq!(first_table("### T\n\n| a |\n\n* note\n"), "### T\n\n| a |\n\n* note\n");
+        let page = "### T\n\n#### One\n\n| a |\n\n#### Two\n\n| b |\n\n#### Three\n\n| c |\n\n* note\n";
+        let shown = "### T\n\n#### One\n\n| a |\n\nNot shown here, but in `table.md` of the run: Two; Three.\n\n* note\n";
+        assert_eq!(first_table(page), shown);
     }
 
     #[test]

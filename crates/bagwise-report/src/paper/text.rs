@@ -10,24 +10,41 @@ impl Paper {
             let cells: Vec<String> = cells.iter().map(|cell| in_a_cell(cell)).collect();
             format!("| {} |\n", cells.join(" | "))
         };
-        let mut rows = |head: &[&str], rows: Vec<Vec<String>>| {
+        let mut lists: Vec<(&str, Vec<Vec<String>>)> = Vec::new();
+        let mut add = |title, list: &'_ [PaperSummary]| {
+            if !list.is_empty() {
+                lists.push((title, list.iter().map(words).collect()));
+            }
+        };
+        self.figures.iter().for_each(|f| add(&f.title, &f.numbers));
+        add("Ranks of the average ranks", &self.ranks_of_ranks);
+        add("Density around misclassified bags", &self.densities);
+        add("The data", &self.facts);
+        // One table needs no heading beside the title.
+        let several = self.tables.len() + lists.len() > 1;
+        let heading = |text: &mut String, title: &str| {
+            if several {
+                *text += &format!("\n#### {title}\n");
+            }
+        };
+        let rows = |text: &mut String, head: &[&str], rows: &[Vec<String>]| {
             let head: Vec<String> = head.iter().map(|h| h.to_string()).collect();
-            text += &format!("\n{}|{}\n", line(&head), "---|".repeat(head.len()));
-            rows.iter().for_each(|row| text += &line(row));
+            *text += &format!("\n{}|{}\n", line(&head), "---|".repeat(head.len()));
+            rows.iter().for_each(|row| *text += &line(row));
         };
         for table in &self.tables {
+            heading(&mut text, &table.title);
             let mut head = HEAD.to_vec();
             head[3] = &table.quantity;
-            rows(&head, table.shown().map(|(d, m, c)| table.words(d, m, c)).collect());
+            let shown: Vec<Vec<String>> = table.shown().map(|(d, m, c)| table.words(d, m, c)).collect();
+            rows(&mut text, &head, &shown);
             if !table.summaries.is_empty() {
-                rows(&SUMMARY, table.summaries.iter().map(words).collect());
+                rows(&mut text, &SUMMARY, &table.summaries.iter().map(words).collect::<Vec<_>>());
             }
         }
-        let of_figures = self.figures.iter().map(|f| &f.numbers);
-        for list in of_figures.chain([&self.ranks_of_ranks, &self.densities, &self.facts]) {
-            if !list.is_empty() {
-                rows(&SUMMARY, list.iter().map(words).collect());
-            }
+        for (title, list) in &lists {
+            heading(&mut text, title);
+            rows(&mut text, &SUMMARY, list);
         }
         self.notes.iter().for_each(|note| text += &format!("\n* {note}"));
         text + "\n"
@@ -189,6 +206,16 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| c | M & N | 83.9 (81.2 to 85.7) |  |  |  |  | not run |  |\n"), "{text}");
+    }
+
+    #[test]
+    fn each_of_several_tables_has_its_title() {
+        let mut paper = paper();
+        assert!(!paper.markdown("T").contains("####"));
+        paper.tables.push(PaperTable { title: "Table 5".into(), ..paper.tables[0].clone() });
+        let text = paper.markdown("T");
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
+        assert!(at("#### Table 3\n") < at("| a_b |") && at("| a_b |") < at("#### Table 5\n"), "{text}");
     }
 
     #[test]
