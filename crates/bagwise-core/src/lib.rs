@@ -6,6 +6,7 @@ mod align;
 #[cfg(feature = "ndarray")]
 mod arrays;
 mod bags;
+pub mod checksum;
 mod ctx;
 mod dataset;
 mod duplicates;

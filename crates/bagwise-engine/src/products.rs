@@ -247,8 +247,10 @@ mod tests {
             assert_eq!(own, row_products(&a, Some(&a), &ctx).unwrap());
             for i in 0..rows {
                 let alone = Mat::new(1, width, a.row(i).to_vec());
-                let (row, column) =
-                    (row_products(&alone, Some(&a), &ctx).unwrap(), row_products(&a, Some(&alone), &ctx).unwrap());
+                let (row, column) = (
+                    row_products(&alone, Some(&a), &ctx).unwrap(),
+                    row_products(&a, Some(&alone), &ctx).unwrap(),
+                );
                 assert_eq!((row.data(), column.data()), (own.row(i), own.row(i)));
                 for j in 0..rows {
                     let exact: f64 = a.row(i).iter().zip(a.row(j)).map(|(x, y)| x * y).sum();

@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 
 use bagwise_core::{Dataset, Error, Message, Place, Result, Setting};
 
-pub use bagwise_core::files;
+pub use bagwise_core::{checksum, files};
 pub use builtin::builtin_names;
 pub use dialect::{Encoding, decimal, delimiter, thousands};
 pub use maps::{MapRows, read_maps};

@@ -14,7 +14,7 @@ use flate2::write::GzEncoder;
 
 use super::has_ending;
 use bagwise_core::files::{explain_write as explain, folder_of, sync_folder_of};
-use bagwise_core::{Error, Place, Result};
+use bagwise_core::{Error, Place, Result, checksum};
 
 /// Temporary files of this age belong to no process that is still writing.
 const STALE: Duration = Duration::from_secs(3600);
@@ -85,10 +85,7 @@ fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
 /// be. Six letters follow.
 pub fn temporary_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    // FNV-1a.
-    let sum = name.iter().fold(0xcbf2_9ce4_8422_2325u64, |sum, &byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let sum = checksum::of_bytes(name);
     format!(".bagwise-{sum:016x}-")
 }
 

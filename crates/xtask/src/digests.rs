@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use bagwise::io::checksum;
 use serde_json::Value;
 
 use crate::run::{data_file, print, program, release_binary, root, say};
@@ -139,11 +140,11 @@ fn records(binary: &Path, data: &Path, method: &str, folder: &Path) -> Result<Op
 
 /// A digest of what must not change: keys, parameters, labels, bits of scores.
 fn digest(records: &[Value]) -> Result<String> {
-    // FNV-1a, twice with other starts: not against malice, and no dependency.
-    let mut states = [0xcbf2_9ce4_8422_2325_u64, 0x9e37_79b9_7f4a_7c15];
+    // Twice with other starts: as long as a digest of hundreds of records should be.
+    let mut states = [checksum::BEGIN, 0x9e37_79b9_7f4a_7c15];
     let mut take = |bytes: &[u8]| {
         for byte in bytes {
-            states.iter_mut().for_each(|s| *s = (*s ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+            states.iter_mut().for_each(|s| *s = checksum::step(*s, u64::from(*byte)));
         }
     };
     for record in records {

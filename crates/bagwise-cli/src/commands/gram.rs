@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use bagwise::io::{OutputKind, files, npy_size, read_npy, write_npy};
+use bagwise::io::{OutputKind, checksum, files, npy_size, read_npy, write_npy};
 use bagwise::judge::data_fingerprint;
 use bagwise::{Dataset, Shard};
 
@@ -143,10 +143,7 @@ impl<'d> ShardFiles<'d> {
         if let Some(against) = against {
             what += &format!(" {}", data_fingerprint(against)?);
         }
-        // FNV-1a: the same on every machine.
-        let digest = what.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let digest = checksum::of_bytes(what.as_bytes());
         let stem = output.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = files::folder_of(output).to_path_buf();
         Ok(ShardFiles { folder, front: format!("{stem}-{digest:016x}-shard-"), data, against })

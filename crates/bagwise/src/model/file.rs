@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
 use crate::state::{State, Tensor, refuse};
-use bagwise_core::{Error, Result};
+use bagwise_core::{Error, Result, checksum};
 
 /// The array that guards header and arrays against accidents: copies that broke off, disks that flip bits.
 const CHECKSUM: &str = "checksum";
@@ -73,17 +73,10 @@ fn named_twice(bytes: &[u8]) -> Option<String> {
     serde::Deserializer::deserialize_map(&mut input, Names(None)).ok()?
 }
 
-/// FNV-1a over words: what is known so far, which begins with [`FNV_BEGIN`], and the next one.
-pub(super) fn fnv(sum: u64, word: u64) -> u64 {
-    (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3)
-}
-
-pub(super) const FNV_BEGIN: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// FNV-1a over header, names, shapes and numbers. Each step is one to one, so that no single flipped bit goes unseen.
+/// Over header, names, shapes and numbers.
 pub(super) fn checksum(header: &str, state: &State) -> u64 {
-    let mut sum = FNV_BEGIN;
-    let mut take = |word: u64| sum = fnv(sum, word);
+    let mut sum = checksum::BEGIN;
+    let mut take = |word: u64| sum = checksum::step(sum, word);
     header.bytes().for_each(|b| take(u64::from(b)));
     for (name, tensor) in &state.tensors {
         name.bytes().for_each(|b| take(u64::from(b)));

@@ -1,10 +1,9 @@
 //! What a model keeps of the bags it was trained on, so that a test on them is recognised: digests of their values, and of the names
 //! of their groups.
 
-use super::file::{FNV_BEGIN, fnv};
 use super::{Model, refuse};
 use crate::state::{State, Tensor};
-use bagwise_core::{Bags, Dataset, Groups, Result, bag_digests};
+use bagwise_core::{Bags, Dataset, Groups, Result, bag_digests, checksum};
 
 /// Digests in ascending order; none in models from before they were kept.
 #[derive(Default)]
@@ -47,10 +46,9 @@ impl TrainingDigests {
     }
 }
 
-/// FNV-1a of each name. Parts of a data set keep the names of all groups; those without a bag are left out in training.
+/// A checksum of each name. Parts of a data set keep the names of all groups; those without a bag are left out in training.
 fn group_digests(groups: &Groups) -> Vec<u64> {
-    let digest = |name: &String| name.bytes().fold(FNV_BEGIN, |sum, byte| fnv(sum, u64::from(byte)));
-    groups.names.iter().map(digest).collect()
+    groups.names.iter().map(|name| checksum::of_bytes(name.as_bytes())).collect()
 }
 
 impl Model {
