@@ -362,12 +362,20 @@ impl FeatureCells {
             ),
             (None, Some(decimal)) => (
                 format!("'{}' in column '{name}' has a decimal {what}", shown(text)),
-                match state {
-                    ColumnState::Number { since } => Message::from(format!(
-                        "other numbers of the column, as in line {since}, have none: write {}",
-                        shown(&decimal)
-                    )),
-                    _ => Message::from(format!("write {}", shown(&decimal))),
+                {
+                    // As the rest of the table is written.
+                    let write = match mark {
+                        b'.' => shown(&decimal).replace('.', ","),
+                        _ => shown(&decimal),
+                    };
+                    Message::from(match state {
+                        ColumnState::Number { since } => {
+                            format!(
+                                "other numbers of the column, as in line {since}, have none: write {write}"
+                            )
+                        }
+                        _ => format!("write {write}"),
+                    })
                 }
                 .or("specify the decimal separator")
                 .with([Setting::Decimal]),

@@ -134,6 +134,15 @@ pub(super) fn rows<'s>(
                 .with([Setting::Decimal]),
         ));
     }
+    if let Some(cell) = dialect.slip {
+        let (mark, decimal) = if cell.contains('.') { ("a point", "commas") } else { ("a comma", "points") };
+        return Err(Error::data(
+            Place::of(source),
+            format!("'{cell}' has {mark}, and other numbers of its column have decimal {decimal}"),
+            Message::from("write all of them in one way, or specify what separates thousands")
+                .with([Setting::Thousands]),
+        ));
+    }
     let since_row = Rc::new(Cell::new(0));
     input = Box::new(Cursor::new(text.to_vec()).chain(input).chain(END));
     let reader = csv::ReaderBuilder::new()

@@ -3,7 +3,7 @@
 //! (UTF-8, commas, decimal points) is told once.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Read};
 
 use super::compress::Refusal;
@@ -259,9 +259,13 @@ impl Numbers {
         let ways: Vec<Numbers> = WAYS.into_iter().filter(|&w| allowed(w)).collect();
         // For each column: cells in all, and for each way those that are numbers, with a sum that tells values apart.
         let mut columns: Vec<(usize, Vec<(usize, u64)>)> = Vec::new();
+        let mut groups: Vec<GroupedDigits> = ways.iter().map(|_| GroupedDigits::default()).collect();
         for (column, cell) in cells {
             if column >= columns.len() {
                 columns.resize(column + 1, (0, vec![(0, 0); ways.len()]));
+            }
+            for (&way, groups) in ways.iter().zip(&mut groups) {
+                groups.see(way, column, &cell);
             }
             let (all, each) = &mut columns[column];
             *all += 1;
@@ -286,7 +290,7 @@ impl Numbers {
         let chosen = possible.iter().position(|&is| is)?;
         let differs = |way: usize| sums.iter().any(|column| column[way] != column[chosen]);
         let in_doubt = (0..ways.len()).any(|way| possible[way] && differs(way));
-        Some(FoundNumbers { numbers: ways[chosen], in_doubt })
+        Some(FoundNumbers { numbers: ways[chosen], in_doubt, slip: groups.swap_remove(chosen).slip() })
     }
 }
 
@@ -294,6 +298,41 @@ struct FoundNumbers {
     numbers: Numbers,
     /// Another way gives other values.
     in_doubt: bool,
+    /// A cell like 372.442 in a column of cells like 372,442.
+    slip: Option<String>,
+}
+
+/// What cells with grouped digits say about one way of writing numbers.
+#[derive(Default)]
+struct GroupedDigits {
+    /// Whether a number can only be meant this way: 1.234,5 or 1.234.567.
+    is_sure: bool,
+    /// The columns that have a number with decimals.
+    with_decimals: BTreeSet<usize>,
+    /// In each column the first number with one mark and no decimals.
+    alone: BTreeMap<usize, String>,
+}
+
+impl GroupedDigits {
+    fn see(&mut self, way: Numbers, column: usize, cell: &[u8]) {
+        // Other marks are no decimal separators anywhere.
+        let Some(mark @ ('.' | ',')) = way.thousands else { return };
+        let (Some(_), Ok(text)) = (way.value(cell), std::str::from_utf8(cell)) else { return };
+        let (marks, decimals) = (text.matches(mark).count(), text.contains(way.decimal));
+        self.is_sure |= marks > 1 || marks == 1 && decimals;
+        if decimals {
+            self.with_decimals.insert(column);
+        } else if marks == 1 {
+            self.alone.entry(column).or_insert_with(|| text.to_string());
+        }
+    }
+
+    /// A number whose mark is more likely another decimal separator: its column has decimals, and nothing in the table has grouped
+    /// digits for certain.
+    fn slip(self) -> Option<String> {
+        let in_doubt = |(column, _): &(usize, String)| self.with_decimals.contains(column);
+        if self.is_sure { None } else { self.alone.into_iter().find(in_doubt).map(|(_, text)| text) }
+    }
 }
 
 /// Digits without the marks between groups of three.
@@ -324,6 +363,8 @@ pub(crate) struct Dialect {
     pub(crate) notes: Vec<Message>,
     /// True if all numbers are like 1.234 and semicolons separate them: in some countries that is 1234.
     pub(crate) in_doubt: bool,
+    /// A number with the other decimal separator than its column, or with grouped digits.
+    pub(crate) slip: Option<String>,
 }
 
 /// What the user said.
@@ -364,6 +405,8 @@ impl Dialect {
             thousands: told.thousands,
         };
         let mut numbers = given;
+        let slip =
+            found.as_ref().filter(|f| !f.in_doubt && told.thousands.is_none()).and_then(|f| f.slip.clone());
         match &found {
             Some(found) if !found.in_doubt && found.numbers != given => {
                 numbers = found.numbers;
@@ -395,7 +438,7 @@ impl Dialect {
                 ]
             }
         };
-        Dialect { delimiter, numbers, notes, in_doubt }
+        Dialect { delimiter, numbers, notes, in_doubt, slip }
     }
 }
 
@@ -512,6 +555,17 @@ mod tests {
         assert_eq!(found("a;1,234"), None);
         // Both cannot be.
         assert_eq!(found("a;1,5;2.5"), None);
+        let slip = |text: &str| {
+            let cells =
+                text.split('\n').flat_map(|row| row.split(';').map(|c| c.as_bytes().to_vec()).enumerate());
+            Numbers::find(cells, |_| true).and_then(|found| found.slip)
+        };
+        // A point in a column of decimal commas is a slip, unless another number shows that digits are grouped.
+        assert_eq!(slip("a;372,4\nb;372.442"), Some("372.442".into()));
+        assert_eq!(slip("a;372.4\nb;372,442"), Some("372,442".into()));
+        assert_eq!(slip("a;372,4;1\nb;372.442;2.345,5"), None);
+        assert_eq!(slip("a;372,4;1\nb;372,442;2.345"), None);
+        assert_eq!(slip("a;372,4\nb;1'372"), None);
         assert_eq!(found("a;x,y"), Some(('.', None)));
     }
 
