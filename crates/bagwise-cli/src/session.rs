@@ -165,6 +165,11 @@ impl Session {
         Ok(check_output(path, kind, &inputs, self.force)?)
     }
 
+    /// Whether files and folders of others may be overwritten.
+    pub(crate) fn force(&self) -> bool {
+        self.force
+    }
+
     /// Whether a feature map is requested.
     pub(crate) fn wants_map(&self) -> bool {
         self.format == Format::Geojson

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use bagwise::io::files::make_folder;
+use bagwise::io::files::{make_folder, read_bounded};
 use bagwise::io::{OutputKind, ReadOptions, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
 };
-use bagwise::{Bags, Dataset, Evaluate, Evaluation, LEVEL, Shard};
+use bagwise::{Bags, Dataset, Error, Evaluate, Evaluation, LEVEL, Message, Place, Shard};
 use bagwise_report::paper::Paper;
 use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
 
@@ -24,6 +24,10 @@ use crate::session::{Outcome, Session};
 const JSON: &str = "table.json";
 const MARKDOWN: &str = "table.md";
 const LATEX: &str = "table.tex";
+/// Which experiment the folder belongs to.
+const OWNER: &str = "experiment.json";
+/// Bytes of that file at most.
+const MOST_OWNER: u64 = 1 << 20;
 /// The text in a table for data sets and methods that the user left out.
 const LEFT_OUT: &str = "left out of this run";
 
@@ -73,7 +77,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let tables = experiment.tables()?;
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
-    make_folder(&folder)?;
+    claim_folder(&folder, &experiment, session)?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
     for unknown in experiment.method.iter().filter_map(Entry::unknown_method) {
@@ -136,6 +140,32 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     save_whole(&folder.join(LATEX), table.paper.latex().as_bytes())?;
     session.print(&table)?;
     Ok(outcome)
+}
+
+/// Makes the folder that of the experiment, and refuses one that belongs to something else: tables and report would replace those of
+/// another experiment, or of a comparison.
+fn claim_folder(folder: &Path, experiment: &Experiment, session: &Session) -> Result<()> {
+    let owner = folder.join(OWNER);
+    let own = serde_json::json!({ "experiment": experiment.title, "quick": experiment.shortened.is_some() });
+    let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    if !is_empty && !session.force() {
+        let there = read_bounded(&owner, "the file", MOST_OWNER).ok();
+        let there = there.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+        let found = match there {
+            Some(there) if there == own => None,
+            Some(there) if there["experiment"] == own["experiment"] => {
+                Some("the folder contains the other version of this experiment, quick or full".into())
+            }
+            Some(there) => Some(format!("the folder contains the experiment {}", there["experiment"])),
+            None => Some("the folder is not empty, and does not contain an experiment".into()),
+        };
+        if let Some(found) = found {
+            let place = Place::of(folder.display().to_string());
+            return Err(Error::data(place, found, Message::from("name a new folder")).into());
+        }
+    }
+    make_folder(folder)?;
+    Ok(save_whole(&owner, own.to_string().as_bytes())?)
 }
 
 /// Refuses to overwrite tables and reports that bagwise did not write; the folders of single runs check this themselves.
@@ -394,7 +424,8 @@ fn protocols(experiment: &Experiment) -> String {
             }
         }
     }
-    all.join("; ")
+    let quick = experiment.shortened.iter().map(|what| format!("quick version: {what}"));
+    all.into_iter().chain(quick).collect::<Vec<_>>().join("; ")
 }
 
 /// All results, table by table, data set by data set and within them in the order of the methods.

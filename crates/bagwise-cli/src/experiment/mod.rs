@@ -113,6 +113,9 @@ pub(crate) struct Experiment {
     protocol: Settings,
     #[serde(default)]
     quick: QuickRun,
+    /// What `--quick` changed; nothing if the experiment is run in full.
+    #[serde(skip)]
+    pub(crate) shortened: Option<String>,
     /// The folder of the file, which names files beside it.
     #[serde(skip)]
     pub(crate) folder: PathBuf,
@@ -202,6 +205,26 @@ struct QuickRun {
     /// Parameters of methods, by their names in the table.
     #[serde(default)]
     params: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl QuickRun {
+    /// What is left of so many data sets and methods, for whoever reads the table.
+    fn summary(&self, data: usize, methods: usize) -> String {
+        let mut parts = Vec::new();
+        let mut left = |some: &Option<Vec<String>>, all: usize, of: &str| {
+            parts.extend(some.as_ref().map(|some| format!("{} of {all} {of}", some.len())));
+        };
+        left(&self.data, data, "data sets");
+        left(&self.methods, methods, "methods");
+        if self.folds.or(self.inner).or(self.repeats).or(self.seeds).is_some() {
+            parts.push("folds and repeats as above".into());
+        }
+        if !self.params.is_empty() {
+            let names: Vec<&str> = self.params.keys().map(String::as_str).collect();
+            parts.push(format!("other grids for {}", names.join(", ")));
+        }
+        if parts.is_empty() { "the same as the full one".into() } else { parts.join("; ") }
+    }
 }
 
 /// A data set.
@@ -350,8 +373,9 @@ impl Experiment {
         let mut experiment: Experiment = toml::from_str(text).map_err(|e| misread(place, text, &e))?;
         experiment.check().with_context(|| place.to_string())?;
         if quick {
-            let QuickRun { folds, inner, repeats, seeds, data, methods, params } =
-                std::mem::take(&mut experiment.quick);
+            let changes = std::mem::take(&mut experiment.quick);
+            experiment.shortened = Some(changes.summary(experiment.data.len(), experiment.method.len()));
+            let QuickRun { folds, inner, repeats, seeds, data, methods, params } = changes;
             let every = experiment.data.iter_mut().map(|d| &mut d.protocol).chain([&mut experiment.protocol]);
             for settings in every {
                 // A data set without a word of its own has none in a hurry either: the common one holds.

@@ -52,7 +52,7 @@ impl Paper {
 
     /// The tables as LaTeX, one `table` each, for `\usepackage{booktabs}`.
     pub fn latex(&self) -> String {
-        let mut text = format!("% {}\n% needs \\usepackage{{booktabs}}\n", escaped(&self.source));
+        let mut text = format!("% {}\n% needs \\usepackage{{booktabs}}\n", escaped(&self.origin()));
         for table in &self.tables {
             let columns = "r".repeat(table.data.len());
             text += &format!(
