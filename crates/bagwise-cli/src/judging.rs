@@ -197,8 +197,23 @@ pub(crate) fn say_positive(data: &Dataset, given: Option<&str>, session: &Sessio
     if let Some(Target::Classes { names, .. }) = &data.target
         && let Some(remark) = positive_remark(names, given)
     {
-        session.say(&remark);
+        match names.as_slice() {
+            [other, positive] if denies(positive, other) => session.warn(&remark),
+            _ => session.say(&remark),
+        }
     }
+}
+
+/// Whether the name of a class reads as the negative of two: methods that look for positive instances would look for the wrong ones.
+fn denies(name: &str, other: &str) -> bool {
+    const NEGATIVE: [&str; 14] = [
+        "no", "n", "nein", "non", "false", "negative", "neg", "inactive", "control", "normal", "healthy",
+        "absent", "none", "benign",
+    ];
+    let (name, other) = (name.to_lowercase(), other.to_lowercase());
+    let rest = ["in", "non", "not", "no", "un"].iter().find_map(|prefix| name.strip_prefix(prefix));
+    let is_negated = rest.is_some_and(|rest| rest.trim_start_matches(['-', '_', ' ']) == other);
+    is_negated || NEGATIVE.contains(&name.as_str())
 }
 
 /// The same, for the end of a table.

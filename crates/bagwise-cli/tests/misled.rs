@@ -606,3 +606,73 @@ fn a_rule_for_the_threshold_shows_what_it_is_about() {
         "{found}"
     );
 }
+
+#[test]
+fn a_point_in_a_column_of_decimal_commas_is_not_a_thousand_times_as_much() {
+    let folder = folder();
+    let path = folder.path();
+    let table = |slip: &str| {
+        let mut table = String::from("bag;label;volume;charge\n");
+        for bag in 0..8 {
+            for i in 0..2 {
+                let volume =
+                    if (bag, i) == (3, 1) { slip.into() } else { format!("{},4{bag}{i}", 370 + bag) };
+                writeln!(table, "b{bag};{};{volume};0,{bag}{i}", bag % 2).unwrap();
+            }
+        }
+        std::fs::write(path.join("mixed.csv"), table).unwrap();
+    };
+    table("372.442");
+    let refused = bagwise(path, &["inspect", "mixed.csv"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let words = text(&refused.stderr);
+    assert!(
+        words.contains("'372.442' has a point, and other numbers of its column have decimal commas"),
+        "{words}"
+    );
+    assert!(said(path, "inspect mixed.csv --thousands .").contains("372442"));
+    table("372,442");
+    assert!(!said(path, "inspect mixed.csv").contains("thousands"));
+}
+
+#[test]
+fn a_positive_class_that_reads_as_the_negative_one_is_a_warning() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "act.csv", "label,f,g", 12, |bag, i| {
+        format!("{},{},{}", ["active", "inactive"][bag % 2], noise(bag, i), noise(bag, 9 + i))
+    });
+    let line = "evaluate act.csv --method simple-mi --folds 2 -p c=1";
+    let warned = said(path, line);
+    assert!(warned.contains("warning: positive class: inactive, the last in sort order"), "{warned}");
+    let told = said(path, &format!("{line} --positive active"));
+    assert!(!told.contains("positive class: inactive"), "{told}");
+}
+
+#[test]
+fn an_experiment_does_not_replace_what_another_run_wrote() {
+    let folder = folder();
+    let path = folder.path();
+    let run = "run experiment.toml --quick --methods means --no-report -o out";
+    assert!(said(path, run).contains("quick version: folds and repeats as above; other grids for pairs"));
+    assert!(std::fs::read_to_string(path.join("out/table.md")).unwrap().contains("quick version"));
+    // The same goes on; the full version, another experiment and a comparison are something else.
+    done(path, run);
+    let refuses = |line: &str, why: &str| {
+        let output = bagwise(path, &line.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output.stderr).contains(why), "{line}: {}", text(&output.stderr));
+    };
+    refuses("run experiment.toml --no-report -o out", "the other version of this experiment");
+    let other = std::fs::read_to_string(path.join("experiment.toml")).unwrap();
+    std::fs::write(path.join("other.toml"), other.replace("Bag means", "Bag medians")).unwrap();
+    refuses(
+        "run other.toml --quick -o out",
+        "the folder contains the experiment \"Bag means or all pairs?\"",
+    );
+    done(path, "compare musk1 --methods simple-mi -p simple-mi.c=1 --no-report -o compared");
+    refuses(
+        "run experiment.toml --quick -o compared",
+        "the folder is not empty, and does not contain an experiment",
+    );
+}

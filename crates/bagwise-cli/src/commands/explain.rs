@@ -418,10 +418,21 @@ impl Parts<'_> {
             true => format!("({low:.4})"),
             false => format!("(from {low:.4} to {high:.4}, by predicted class)"),
         };
-        Some(format!(
-            "the bias is 0 because the intercept of the model {value} is shared among the instances of a bag by weight; it is part of \
-             the values above"
-        ))
+        let is_zero = self
+            .explained
+            .iter()
+            .flatten()
+            .all(|e| matches!(e.why, Explanation::Additive { bias, .. } if bias == 0.0));
+        Some(match is_zero {
+            true => format!(
+                "the bias is 0 because the intercept of the model {value} is shared among the instances of a bag by weight; it is part \
+                 of the values above"
+            ),
+            false => format!(
+                "the part of the intercept {value} that is not in the bias is shared among the instances of a bag by weight; it is part \
+                 of the values above"
+            ),
+        })
     }
 
     /// Which instance of its bag a line is about.

@@ -61,7 +61,8 @@ pub(super) fn choose(
     let task = &learners[finalists[single].which];
     // Where a constant is best, several together have learned nothing either.
     let has_learned = task.setup.method.info().complexity > 0;
-    let mixture = match has_learned && all_classes_there(task, train) {
+    // Who asks for the best method wants one.
+    let mixture = match has_learned && !wanted.best && all_classes_there(task, train) {
         true => {
             let candidates: Vec<OutOfFold<'_>> = finalists
                 .iter()
