@@ -12,9 +12,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import bagwise
-from bagwise import Bags, Dataset, MIKernelClassifier, MIKernelRegressor, SimpleMIClassifier
+from bagwise import (
+    Bags,
+    BagSummary,
+    Dataset,
+    MIKernelClassifier,
+    MIKernelRegressor,
+    PerInstance,
+    SimpleMIClassifier,
+)
 
 
 def frame_of(data: Dataset) -> pd.DataFrame:
@@ -352,3 +362,36 @@ def test_the_advice_about_a_column_of_labels_works_as_printed(small: Dataset) ->
             Bags(plain)
         assert advice in str(said.value)
         assert len(eval(advice, {"bagwise": bagwise, "frame": plain}).bags) == len(small.bags)
+
+
+def test_steps_of_pipelines_match_columns_by_name(small: Dataset) -> None:
+    frame = frame_of(small)
+    turned = frame[["x2", "bag", "x0", "x1"]].assign(more=1.0)
+    identity = FunctionTransformer(feature_names_out="one-to-one")
+    for step in (BagSummary(["mean", "max"]), PerInstance(StandardScaler()), PerInstance(identity)):
+        step.fit(frame)
+        for given in (turned, Bags(turned)):
+            found, same = step.transform(given), step.transform(frame)
+            if isinstance(found, Bags):
+                assert found.feature_names == same.feature_names == ["x0", "x1", "x2"]
+                found, same = found.instances, same.instances
+            assert np.array_equal(found, same)
+        with pytest.raises(ValueError, match="was fitted with a feature 'x1', which X does not have"):
+            step.transform(frame.drop(columns="x1"))
+        with pytest.warns(UserWarning, match="X does not have valid feature names"):
+            step.transform(small.bags)
+    a = bagwise.gram(frame, frame, gamma=0.5)
+    assert np.array_equal(bagwise.gram(frame[["x2", "bag", "x0", "x1"]], frame, gamma=0.5), a)
+
+
+def test_steps_of_pipelines_do_not_take_codes_for_numbers(small: Dataset) -> None:
+    colours = np.where(np.arange(small.bags.n_instances) % 2 == 1, "blue", "red")
+    frame = frame_of(small).assign(colour=pd.Categorical(colours))
+    red = frame[frame["colour"] == "red"].assign(colour=lambda f: f["colour"].cat.remove_unused_categories())
+    encode = PerInstance(ColumnTransformer([("c", OneHotEncoder(sparse_output=False), ["colour"])], remainder="drop"))
+    assert encode.fit(frame).transform(frame).feature_names == ["c__colour_blue", "c__colour_red"]
+    assert (encode.transform(red).instances == [0.0, 1.0]).all()
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        PerInstance(StandardScaler()).fit(frame)
+    with pytest.raises(ValueError, match="column 'colour' contains categories, which have no statistics"):
+        BagSummary().fit(frame)
