@@ -38,7 +38,8 @@ class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     """Applies a scikit-learn transformer to the instances of bags.
 
     It is fitted on the instances of the training bags only, all with the same weight. Names, groups and kept columns
-    of the bags do not change.
+    of the bags do not change. Columns of frames are matched by name. Categories are passed on as text, for
+    ``OneHotEncoder`` and the like; this needs pandas.
 
     Parameters
     ----------
