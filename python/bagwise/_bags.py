@@ -101,7 +101,9 @@ class Bags:
         rows, found, categories = _rows_and_names(bags, bag_ids, bag, lengths, mask)
         self._set(rows, ids, names or found, categories, missing)
         if groups is not None:
-            given = array_of(groups)
+            from bagwise._targets import aligned
+
+            given = array_of(aligned(groups, self, "groups"))
             if given.shape != (len(self),):
                 raise ValueError(f"groups of shape {given.shape} for {len(self)} bags; give one per bag")
             self.groups = given

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bagwise._bags import Bags
 from bagwise._data import Dataset
-from bagwise._inputs import Rows, array_of, blocks, cut, gaps, rows_of
+from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, rows_of
 from bagwise._options import outside
 
 #: Columns that :func:`bagwise.read` takes for what their names say. Among features they would give the answer away.
@@ -111,7 +111,8 @@ def is_frame(given: Any) -> bool:
     """True for frames of pandas and polars, and tables of Arrow."""
     kind = type(given)
     module = kind.__module__.partition(".")[0]
-    return (module in ("pandas", "polars") and hasattr(given, "columns")) or (
+    # Of the type: a LazyFrame warns when it is asked for its columns.
+    return (module in ("pandas", "polars") and hasattr(kind, "columns")) or (
         module == "pyarrow" and hasattr(given, "column_names")
     )
 
@@ -156,6 +157,11 @@ def rows_of_frame(
     _refuse_other_order(frame, bag_ids)
     if bag_ids is None and bag in table.names:
         bag_ids = table.values(bag)
+    elif bag_ids is None and bag in getattr(getattr(frame, "index", None), "names", ()):
+        raise ValueError(
+            f"the index of the frame is called '{bag}', and no column is; give frame.reset_index({bag!r}), or every row would "
+            "be a bag of its own"
+        )
     elif bag_ids is None and bag != "bag":
         table.require(bag)
     features = [name for name in table.names if name != bag]
@@ -186,6 +192,8 @@ class _Table:
     """A frame of any library: names of columns as text, and their values as arrays."""
 
     def __init__(self, frame: Any) -> None:
+        if type(frame).__name__ == "LazyFrame":
+            raise TypeError("a LazyFrame has no rows yet; give frame.collect()")
         self._frame = frame
         self._arrow = type(frame).__module__.partition(".")[0] == "pyarrow"
         self._columns = list(frame.column_names if self._arrow else frame.columns)
@@ -210,14 +218,17 @@ class _Table:
     def values(self, name: str) -> NDArray[Any]:
         column = self._column(name)
         if self._arrow:
-            return np.asarray(column.to_numpy(zero_copy_only=False))
+            return np.asarray(decoded(column).to_numpy(zero_copy_only=False))
         return np.asarray(column)
 
     def is_categorical(self, name: str) -> bool:
         """Whether the type of the column says that it holds categories."""
+        return self.kind(name).startswith(("category", "categorical", "enum", "dictionary"))
+
+    def kind(self, name: str) -> str:
+        """The type of a column, as its library writes it."""
         column = self._column(name)
-        kind = str(column.type if self._arrow else column.dtype).lower()
-        return kind.startswith(("category", "categorical", "enum", "dictionary"))
+        return str(column.type if self._arrow else column.dtype).lower()
 
 
 def _names(given: Iterable[str | int]) -> list[str]:
@@ -236,6 +247,10 @@ def _rows(
     names: list[str] = []
     categories: dict[str, list[str]] = {}
     for name in features:
+        if table.kind(name).startswith("struct"):
+            raise ValueError(
+                f"column '{name}' contains structs, which cannot be features; make a column of each field, or leave it out"
+            )
         values = table.values(name)
         found = _embedding(values, name)
         if found is not None:
@@ -289,7 +304,7 @@ def _embedding(values: NDArray[Any], name: str) -> NDArray[Any] | None:
                 "becomes a feature for each entry, so that all need the same number"
             )
     try:
-        matrix = np.stack([np.asarray(cell) for cell in values])
+        matrix = np.stack([array_of(cell) for cell in values])
         if matrix.ndim == 2 and matrix.dtype.kind in "fiub":
             return matrix
         return matrix.astype(np.float64).reshape(len(values), width)

@@ -106,16 +106,27 @@ def is_array(given: Any) -> bool:
 
 def array_of(given: Any) -> NDArray[Any]:
     """An array from what is one: tensors are fetched, masked values become NaN."""
+    given = decoded(given)
     if hasattr(given, "detach"):
         given = given.detach().cpu()
         # NumPy has no number of this kind.
         return np.asarray((given.float() if str(given.dtype) == "torch.bfloat16" else given).numpy())
+    if isinstance(given, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in given):
+        given = np.ma.stack(given)
     if isinstance(given, np.ma.MaskedArray):
         if not np.ma.is_masked(given):
             return np.asarray(given.data)
         kind = given.dtype if given.dtype.kind == "f" else np.float64
         return np.asarray(np.ma.filled(given.astype(kind), np.nan))
     return np.asarray(given)
+
+
+def decoded(given: Any) -> Any:
+    """An Arrow array of a dictionary type as its values; pyarrow itself makes the last of them of what is missing."""
+    kind: Any = getattr(given, "type", None)
+    if type(given).__module__.partition(".")[0] == "pyarrow" and hasattr(kind, "index_type"):
+        return given.cast(kind.value_type)
+    return given
 
 
 def cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None, NDArray[np.int64], list[str] | None]:
@@ -130,11 +141,10 @@ def cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None,
     if given.dtype.kind in "OfMm" and gaps(given).any():
         row = int(np.flatnonzero(gaps(given))[0])
         raise ValueError(f"row {row} (counted from 0) has no bag; give every row the id of its bag")
-    if given.dtype.kind == "f" and bool((given == np.floor(given)).all()):
-        # What pandas made of whole numbers with gaps elsewhere.
-        given = given.astype(np.int64)
+    ids = _plain_ids(given)
     if given.dtype == object:
-        given = np.asarray([str(g) for g in given])
+        _refuse_one_name_for_two(given, ids)
+    given = ids
     values, first, codes = np.unique(given, return_index=True, return_inverse=True)
     rank = np.empty(len(values), dtype=np.int64)
     rank[np.argsort(first, kind="stable")] = np.arange(len(values))
@@ -144,6 +154,35 @@ def cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None,
     if bool(np.all(codes[1:] >= codes[:-1])):
         return None, offsets, names
     return np.argsort(codes, kind="stable").astype(np.int64), offsets, names
+
+
+def id_names(given: NDArray[Any]) -> list[str]:
+    """Ids of bags as their names, the same text wherever an id comes from: a column, an index, a list."""
+    return [str(name) for name in _plain_ids(given)]
+
+
+def _plain_ids(given: NDArray[Any]) -> NDArray[Any]:
+    """Ids that are equal if they mean the same bag: 1.0 is what pandas makes of 1 beside gaps."""
+    if given.dtype.kind == "f" and bool((given == np.floor(given)).all() and (np.abs(given) < 2.0**63).all()):
+        return given.astype(np.int64)
+    if given.dtype == object:
+        return np.asarray([_id_name(value) for value in given], dtype=np.str_)
+    return given
+
+
+def _id_name(value: Any) -> str:
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _refuse_one_name_for_two(given: NDArray[Any], names: NDArray[Any]) -> None:
+    """Refuses ids such as 1 and "1": pandas keeps them apart, and as one bag they would mix the rows of two."""
+    meant: dict[str, Any] = {}
+    for value, name in zip(given, names.tolist(), strict=True):
+        known = meant.setdefault(name, value)
+        if known is not value and bool(known != value):
+            raise ValueError(f"the bag ids {known!r} and {value!r} have the same text; give all ids one type")
 
 
 def gaps(values: NDArray[Any]) -> NDArray[np.bool_]:

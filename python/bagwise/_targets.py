@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from bagwise._bags import Bags
-from bagwise._inputs import gaps
+from bagwise._inputs import array_of, decoded, gaps, id_names, is_array
 
 
 def aligned(values: Any, bags: Bags, what: str) -> Any:
@@ -21,12 +21,20 @@ def aligned(values: Any, bags: Bags, what: str) -> Any:
     The index that pandas makes itself counts positions, as does one that knows none of the bags. Bags without names are
     called "1", "2" and so on; numbers are no sign that these are meant, but text is.
     """
+    values = decoded(values)
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{what} is masked for some bags, but what lies under a mask is no value; leave these bags out"
+        )
     index = getattr(values, "index", None)
     if index is None or callable(index) or not hasattr(values, "iloc"):
         return values
     if type(index).__name__ == "RangeIndex" and index.name is None:
         return values
-    ids, labels = bags.ids, [str(label) for label in index]
+    ids, labels = bags.ids, id_names(np.asarray(index))
+    if not set(labels) & set(ids):
+        # Text like "1.0" names bags, too.
+        labels = [str(label) for label in index]
     if not bags._has_ids and not (all(isinstance(label, str) for label in index) and set(ids) <= set(labels)):
         return values
     # Bags that were drawn twice have a number behind their names.
@@ -54,9 +62,9 @@ def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Codes and classes of labels."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
-    _refuse_masked(y)
-    given = column_or_1d(y, warn=True)
-    if given.dtype == object and gaps(given).any():
+    # scikit-learn would make floats of pandas' whole numbers and truth values that can be missing.
+    given = column_or_1d(array_of(y) if is_array(y) else y, warn=True)
+    if given.dtype.kind in "Of" and gaps(given).any():
         raise ValueError("Input y contains NaN or None; give every bag a label")
     check_classification_targets(given)
     if given.dtype.kind == "f" and not np.isfinite(given).all():
@@ -65,11 +73,6 @@ def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     if len(classes) < 2:
         raise ValueError(f"{who} needs at least two classes; all bags are of one class, {classes.tolist()}")
     return codes.reshape(-1).astype(np.float64), classes
-
-
-def _refuse_masked(y: Any) -> None:
-    if np.ma.is_masked(y):
-        raise ValueError("y is masked for some bags, but what lies under a mask is no label; leave these bags out")
 
 
 def weighed(
@@ -106,7 +109,6 @@ def numbers_of(y: ArrayLike, who: str) -> NDArray[np.float64]:
     """Real values of bags."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
-    _refuse_masked(y)
     given = column_or_1d(np.asarray(y), warn=True)
     if given.dtype.kind in "Mm":
         raise ValueError("y holds dates or times; give numbers, such as days since some date")

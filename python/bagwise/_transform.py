@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -13,9 +14,9 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bagwise._bags import Bags, BagsLike, as_bags
+from bagwise._bags import Bags, BagsLike, _shortly, as_bags
 from bagwise._inputs import Rows, rows_of
-from bagwise._options import MEMORY
+from bagwise._options import MEMORY, outside
 from bagwise._targets import aligned
 
 _PerInstance = TypeVar("_PerInstance", bound="PerInstance")
@@ -37,7 +38,8 @@ class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     """Applies a scikit-learn transformer to the instances of bags.
 
     It is fitted on the instances of the training bags only, all with the same weight. Names, groups and kept columns
-    of the bags do not change.
+    of the bags do not change. Columns of frames are matched by name. Categories are passed on as text, for
+    ``OneHotEncoder`` and the like; this needs pandas.
 
     Parameters
     ----------
@@ -69,21 +71,26 @@ class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         ready = as_bags(bags, missing=True)
         transformer = clone(self.transformer).fit(_named(ready))
         self.transformer_ = transformer
-        self.n_features_in_ = ready.n_features
+        _keep_features(self, ready)
         return self
 
     def transform(self, bags: BagsLike) -> Bags:
         """The same bags with transformed instances."""
         check_is_fitted(self)
-        ready = as_bags(bags, missing=True)
-        return replaced(ready, self.transformer_.transform(_named(ready)), self._names())
+        ready = as_bags(bags, missing=True, features=getattr(self, "feature_names_in_", None))
+        columns = _columns(self, ready)
+        given = _named(ready)
+        if columns is not None:
+            given = given.iloc[:, columns] if hasattr(given, "iloc") else given[:, columns]
+        return replaced(ready, self.transformer_.transform(given), self._names())
 
     def _names(self) -> list[str] | None:
         if not hasattr(self.transformer_, "get_feature_names_out"):
             return None
         names = [str(name) for name in self.transformer_.get_feature_names_out()]
         # What scikit-learn calls features that have no names.
-        return None if names == [f"x{i}" for i in range(len(names))] else names
+        unnamed = not hasattr(self, "feature_names_in_") and names == [f"x{i}" for i in range(len(names))]
+        return None if unnamed else names
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the features of transformed instances."""
@@ -133,25 +140,23 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self: _BagSummary, bags: BagsLike, y: Any = None) -> _BagSummary:
         """Remember the features; nothing is learned."""
         self._wanted()
-        ready = as_bags(bags)
-        self.n_features_in_ = ready.n_features
+        ready = _measured(as_bags(bags))
+        _keep_features(self, ready)
         self._features = ready._native.features
         return self
 
     def transform(self, bags: BagsLike) -> NDArray[np.float64]:
         """One row per bag, statistic by statistic."""
         check_is_fitted(self, "n_features_in_")
-        ready = as_bags(bags)
-        if ready.n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {ready.n_features} features, but BagSummary is expecting {self.n_features_in_} features as input"
-            )
+        ready = _measured(as_bags(bags, features=getattr(self, "feature_names_in_", None)))
+        order = _columns(self, ready)
         columns = []
         for name in self._wanted():
             if name == "size":
                 columns.append(ready.sizes().astype(np.float64)[:, None])
             else:
-                columns.append(np.stack([_STATISTICS[name](bag.astype(np.float64, copy=False)) for bag in ready]))
+                found = np.stack([_STATISTICS[name](bag.astype(np.float64, copy=False)) for bag in ready])
+                columns.append(found if order is None else found[:, order])
         return np.concatenate(columns, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -245,14 +250,66 @@ def replaced(bags: Bags, matrix: Any, names: list[str] | None) -> Bags:
 
 
 def _named(bags: Bags) -> Any:
-    """Instances for a transformer, with the names of features where there are some and pandas is there."""
+    """Instances for a transformer, with the names of features where there are some and pandas is there.
+
+    Categories are text again: their codes number the values of one frame, and mean something else in the next.
+    """
     if bags.feature_names is None or not isinstance(bags.instances, np.ndarray):
         return bags.instances
     try:
         import pandas as pd
     except ImportError:
+        if bags.categories:
+            raise
         return bags.instances
-    return pd.DataFrame(bags.instances, columns=bags.feature_names)
+    frame = pd.DataFrame(bags.instances, columns=bags.feature_names)
+    for name, meanings in bags.categories.items():
+        values = frame[name].to_numpy()
+        codes = np.where(np.isnan(values), -1, values).astype(np.int64)
+        frame[name] = pd.Categorical.from_codes(codes, meanings)
+    return frame
+
+
+def _measured(bags: Bags) -> Bags:
+    """Bags whose features are all numbers."""
+    for name in bags.categories:
+        raise ValueError(
+            f"column '{name}' contains categories, which have no statistics; encode them first, as in "
+            "PerInstance(ColumnTransformer([...])), or leave the column out"
+        )
+    return bags
+
+
+def _keep_features(step: Any, bags: Bags) -> None:
+    """The attributes that scikit-learn's steps have for what they were fitted on."""
+    step.n_features_in_ = bags.n_features
+    if bags.feature_names is not None:
+        step.feature_names_in_ = np.asarray(bags.feature_names, dtype=object)
+    elif hasattr(step, "feature_names_in_"):
+        del step.feature_names_in_
+
+
+def _columns(step: Any, bags: Bags) -> NDArray[np.int64] | None:
+    """Where the features that a step was fitted on are in these bags; None if they are as they were."""
+    fitted, given, who = getattr(step, "feature_names_in_", None), bags.feature_names, type(step).__name__
+    if fitted is not None and given is not None:
+        at = {name: i for i, name in enumerate(given)}
+        absent = [name for name in fitted if name not in at]
+        if absent:
+            raise ValueError(
+                f"{who} was fitted with a feature '{absent[0]}', which X does not have; it has {_shortly(given)}"
+            )
+        found = np.asarray([at[name] for name in fitted], dtype=np.int64)
+        return None if len(given) == len(fitted) and bool((np.diff(found) == 1).all()) else found
+    if bags.n_features != step.n_features_in_:
+        raise ValueError(
+            f"X has {bags.n_features} features, but {who} is expecting {step.n_features_in_} features as input"
+        )
+    if fitted is not None:
+        warnings.warn(
+            f"X does not have valid feature names, but {who} was fitted with feature names", stacklevel=outside()
+        )
+    return None
 
 
 def permutation_importance(

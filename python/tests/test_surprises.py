@@ -12,9 +12,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import bagwise
-from bagwise import Bags, Dataset, MIKernelClassifier, MIKernelRegressor, SimpleMIClassifier
+from bagwise import (
+    Bags,
+    BagSummary,
+    Dataset,
+    MIKernelClassifier,
+    MIKernelRegressor,
+    PerInstance,
+    SimpleMIClassifier,
+)
 
 
 def frame_of(data: Dataset) -> pd.DataFrame:
@@ -141,6 +151,10 @@ def test_what_is_no_label_is_refused(small: Dataset) -> None:
         MIKernelClassifier().fit(bags, np.ma.masked_array(y, third))
     with pytest.raises(ValueError, match="y is masked"):
         MIKernelRegressor().fit(bags, np.ma.masked_array(y * 1.0, third))
+    with pytest.raises(ValueError, match="sample_weight is masked"):
+        MIKernelClassifier().fit(bags, y, sample_weight=np.ma.masked_array(np.ones(40), third))
+    with pytest.raises(ValueError, match="groups is masked"):
+        MIKernelClassifier().fit(bags, y, groups=np.ma.masked_array(np.arange(40) % 5, third))
     for none in (None, np.nan):
         with pytest.raises(ValueError, match="y contains NaN or None"):
             MIKernelClassifier().fit(bags, np.where(third, none, np.where(y == 1, "yes", "no").astype(object)))
@@ -248,6 +262,42 @@ def test_arrow_tables_are_frames() -> None:
     assert data.y is not None and data.y.tolist() == [1, 0]
 
 
+def test_nothing_in_a_dictionary_of_arrow_is_missing_not_the_last_word() -> None:
+    pa = pytest.importorskip("pyarrow")
+    words = pa.array(["u", None, "w"]).dictionary_encode()
+    for column in (words, pa.chunked_array([words])):
+        bags = Bags(pa.table({"bag": ["a", "a", "b"], "k": column}), missing=True)
+        assert np.array_equal(bags.instances[:, 0], [0, np.nan, 1], equal_nan=True)
+        assert bags.categories == {"k": ["u", "w"]}
+        with pytest.raises(ValueError, match="row 1 .* has no bag"):
+            Bags(pa.table({"bag": column, "x": [1.0, 2.0, 3.0]}))
+        with pytest.raises(ValueError, match="row 1 .* has no bag"):
+            Bags(np.ones((3, 2)), column)
+        with pytest.raises(ValueError, match="y contains NaN or None"):
+            MIKernelClassifier().fit(np.arange(6.0).reshape(3, 2), column)
+        with pytest.raises(ValueError, match="bag '2' has no group"):
+            MIKernelClassifier().fit(np.arange(6.0).reshape(3, 2), ["a", "b", "a"], groups=column)
+
+
+def test_structs_and_lazy_frames_are_refused() -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"bag": ["a", "b"], "s": [{"u": 1, "v": 2}, {"u": 3, "v": 4}]})
+    for given in (frame, frame.to_arrow()):
+        with pytest.raises(ValueError, match="column 's' contains structs"):
+            Bags(given)
+    with pytest.raises(TypeError, match="a LazyFrame has no rows yet"):
+        Bags(frame.lazy())
+
+
+def test_labels_of_pandas_types_keep_theirs(small: Dataset) -> None:
+    for y, kind in ((pd.Series(small.y, dtype="Int64"), "i"), (pd.Series(small.y == 1, dtype="boolean"), "b")):
+        model = SimpleMIClassifier(probability=False).fit(small.bags, y)
+        assert model.classes_.dtype.kind == model.predict(small.bags).dtype.kind == kind
+        y.iloc[0] = pd.NA
+        with pytest.raises(ValueError, match="y contains NaN or None"):
+            SimpleMIClassifier().fit(small.bags, y)
+
+
 def test_masked_values_are_missing() -> None:
     masked = np.ma.masked_array([[1.0, 99.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
     for given in (masked, [masked]):
@@ -256,6 +306,10 @@ def test_masked_values_are_missing() -> None:
         assert np.isnan(Bags(given, missing=True).instances[0, 1])
     whole = np.ma.masked_array([[1, 99]], mask=[[False, True]])
     assert np.isnan(Bags([whole], missing=True).instances[0, 1])
+    # Rows may be masked one by one, in lists and in the cells of a frame.
+    rows = [masked[0], masked[1]]
+    assert np.isnan(Bags([rows], missing=True).instances[0, 1])
+    assert np.isnan(Bags(pd.DataFrame({"bag": ["a", "a"], "e": rows}), missing=True).instances[0, 1])
 
 
 def test_class_weights_of_unknown_classes_are_refused(small: Dataset) -> None:
@@ -352,3 +406,64 @@ def test_the_advice_about_a_column_of_labels_works_as_printed(small: Dataset) ->
             Bags(plain)
         assert advice in str(said.value)
         assert len(eval(advice, {"bagwise": bagwise, "frame": plain}).bags) == len(small.bags)
+
+
+def test_ids_of_every_type_are_matched(small: Dataset) -> None:
+    turn = np.random.default_rng(0).permutation(40)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(turn, "D")
+    mixed = np.array([int(i) if i % 2 else float(i) for i in turn], dtype=object)
+    for ids in (turn.astype(float), days, mixed, pd.Index(turn, dtype="Int64")):
+        frame = frame_of(small).assign(bag=np.repeat(np.asarray(ids), small.bags.sizes()))
+        y = frame.assign(label=np.repeat(small.y, small.bags.sizes())).groupby("bag")["label"].first()
+        assert (y.to_numpy() != small.y).any()
+        assert SimpleMIClassifier(c=10).fit(frame, y).score(frame, small.y) > 0.9
+        groups = pd.Series(np.arange(40), index=ids)
+        assert np.array_equal(Bags(frame, groups=groups.sort_index()).groups, np.arange(40))
+
+
+def test_ids_that_look_alike_are_not_mixed_up() -> None:
+    rows = np.arange(6.0).reshape(3, 2)
+    with pytest.raises(ValueError, match="the bag ids 1 and '1' have the same text"):
+        Bags(rows, np.array([1, "1", 2], dtype=object))
+    assert Bags(rows, np.array([1, 1.0, 2], dtype=object)).ids == ["1", "2"]
+    assert len(Bags(rows, [1e300, 2e300, np.inf])) == 3
+
+
+def test_an_index_that_names_the_bags_is_not_ignored(small: Dataset) -> None:
+    frame = frame_of(small).set_index("bag")
+    with pytest.raises(ValueError, match="the index of the frame is called 'bag', and no column is"):
+        Bags(frame)
+    assert len(Bags(frame.reset_index("bag"))) == len(Bags(frame, frame.index)) == 40
+
+
+def test_steps_of_pipelines_match_columns_by_name(small: Dataset) -> None:
+    frame = frame_of(small)
+    turned = frame[["x2", "bag", "x0", "x1"]].assign(more=1.0)
+    identity = FunctionTransformer(feature_names_out="one-to-one")
+    for step in (BagSummary(["mean", "max"]), PerInstance(StandardScaler()), PerInstance(identity)):
+        step.fit(frame)
+        for given in (turned, Bags(turned)):
+            found, same = step.transform(given), step.transform(frame)
+            if isinstance(found, Bags):
+                assert found.feature_names == same.feature_names == ["x0", "x1", "x2"]
+                found, same = found.instances, same.instances
+            assert np.array_equal(found, same)
+        with pytest.raises(ValueError, match="was fitted with a feature 'x1', which X does not have"):
+            step.transform(frame.drop(columns="x1"))
+        with pytest.warns(UserWarning, match="X does not have valid feature names"):
+            step.transform(small.bags)
+    a = bagwise.gram(frame, frame, gamma=0.5)
+    assert np.array_equal(bagwise.gram(frame[["x2", "bag", "x0", "x1"]], frame, gamma=0.5), a)
+
+
+def test_steps_of_pipelines_do_not_take_codes_for_numbers(small: Dataset) -> None:
+    colours = np.where(np.arange(small.bags.n_instances) % 2 == 1, "blue", "red")
+    frame = frame_of(small).assign(colour=pd.Categorical(colours))
+    red = frame[frame["colour"] == "red"].assign(colour=lambda f: f["colour"].cat.remove_unused_categories())
+    encode = PerInstance(ColumnTransformer([("c", OneHotEncoder(sparse_output=False), ["colour"])], remainder="drop"))
+    assert encode.fit(frame).transform(frame).feature_names == ["c__colour_blue", "c__colour_red"]
+    assert (encode.transform(red).instances == [0.0, 1.0]).all()
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        PerInstance(StandardScaler()).fit(frame)
+    with pytest.raises(ValueError, match="column 'colour' contains categories, which have no statistics"):
+        BagSummary().fit(frame)
