@@ -119,8 +119,8 @@ pub fn fold_cost(setup: &ResolvedConfig, data: &Dataset, train: f64, test: f64, 
     let searches = search(train) + inner_searches;
     let machine = |share: f64| method.machine_work(&data.bags, grid, share * own);
     let fits = inner * machine(train * inner_share) + machine(train) / points;
-    // Votes, scores and sigmoids of all machines at all points.
-    const OUTPUT: f64 = 300.0;
+    // Outputs and votes of all machines at all points: what counts where pairs of hundreds of classes have one each.
+    const OUTPUT: f64 = 120.0;
     let outputs = OUTPUT * (inner.min(1.0) * points + 1.0) * machines * data.bags.len() as f64;
     let answers = match test > 0.0 {
         true => method.answer_work(&data.bags, train, test) + values * test,

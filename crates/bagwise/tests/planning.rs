@@ -385,6 +385,11 @@ fn an_estimate_counts_all_that_a_grid_asks_for() {
     let bow = |centres| cost("bow", ("centres", centres)).prepare;
     let little = bow("16,17") - bow("16");
     assert!(bow("16,128") - bow("16") > 5.0 * little, "{little}");
+    // Cells of few centres take products with these alone. Those of many take distances to all instances, once for all psi.
+    let isk = |psi| cost("isk", ("psi", psi)).prepare;
+    let weighing = isk("16,17") - isk("16");
+    assert!(isk("1024") > 2.0 * isk("16"), "{} and {}", isk("1024"), isk("16"));
+    assert!(isk("512,1024") < isk("1024") + 3.0 * weighing, "{weighing}");
     // Rules of boosting are found one after another, and the last search finds those of the others.
     let boost = |rounds| cost("mi-boost", ("rounds", rounds)).machines;
     assert!(boost("100") > 5.0 * boost("10"));

@@ -183,6 +183,45 @@ pub enum Strategy {
     Scan,
 }
 
+/// What the time for finding the nearest centres of a row depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct CentreShape {
+    /// Different centres in all lists together.
+    pub centres: usize,
+    /// Values of a row that are stored.
+    pub values: f64,
+    /// Whether rows are sparse.
+    pub sparse: bool,
+    /// What is nearest.
+    pub distance: Distance,
+}
+
+impl CentreShape {
+    /// Multiply-adds for one row and `t` lists, for all `psis` together, in ascending order.
+    pub fn row_work(&self, t: usize, psis: &[usize]) -> f64 {
+        self.cheapest(t, psis).1
+    }
+
+    /// The cheapest way, and its multiply-adds for one row.
+    fn cheapest(&self, t: usize, psis: &[usize]) -> (Strategy, f64) {
+        // A sparse merge takes many more.
+        let d = if self.sparse { 4.0 * self.values } else { self.values };
+        let largest = *psis.last().unwrap_or(&1) as f64;
+        let plain = self.sparse || self.distance == Distance::Text;
+        // Distances by the definition take three operations where products take half a one, since they are in single
+        // precision.
+        let scan = t as f64 * largest * if plain { 3.0 * d + 4.0 } else { 0.5 * d + 2.0 };
+        let walk = self.centres as f64 * (3.0 * d + walk::PER_CENTRE) + walk::lookups(self.centres, t, psis);
+        if walk < scan && self.centres <= walk::MOST_ROWS {
+            (Strategy::Walk, walk)
+        } else if plain {
+            (Strategy::Scan, scan)
+        } else {
+            (Strategy::Fused, scan)
+        }
+    }
+}
+
 /// Where the cells of rows come from.
 enum CellSource<'a> {
     Centres(&'a CentreLists, CellSearch),
@@ -255,28 +294,15 @@ impl<'a> Mapper<'a> {
         Ok(Mapper { t: partitions.t(), width: partitions.width(), psis: psis.to_vec(), source })
     }
 
-    /// Which way is cheapest, by a count of operations for one row.
+    /// Which way is cheapest.
     fn cheapest(partitions: &CentreLists, psis: &[usize]) -> Strategy {
-        let d = match &partitions.centres {
-            Instances::Sparse(rows) => 4.0 * rows.nnz() as f64 / rows.rows() as f64,
-            dense => dense.cols() as f64,
+        let centres = &partitions.centres;
+        let (values, sparse) = match centres {
+            Instances::Sparse(rows) => (rows.nnz() as f64 / rows.rows() as f64, true),
+            dense => (dense.cols() as f64, false),
         };
-        let (n, t) = (partitions.centres.rows() as f64, partitions.t as f64);
-        let largest = *psis.last().unwrap_or(&1) as f64;
-        let plain =
-            matches!(partitions.centres, Instances::Sparse(_)) || partitions.distance == Distance::Text;
-        // Distances by the definition take three operations where products take half a one, since they are in single
-        // precision; a sparse merge many more.
-        let scan = t * largest * if plain { 3.0 * d + 4.0 } else { 0.5 * d + 2.0 };
-        let walk =
-            n * (3.0 * d + walk::PER_CENTRE) + walk::lookups(partitions.centres.rows(), partitions.t, psis);
-        if walk < scan && partitions.centres.rows() <= walk::MOST_ROWS {
-            Strategy::Walk
-        } else if plain {
-            Strategy::Scan
-        } else {
-            Strategy::Fused
-        }
+        let shape = CentreShape { centres: centres.rows(), values, sparse, distance: partitions.distance };
+        shape.cheapest(partitions.t, psis).0
     }
 
     /// Lengths of lists that cells are found for.

@@ -98,6 +98,12 @@ const EXACT_DIFFERENCES: usize = 1_000_000_000;
 /// between neighbouring widths of a grid.
 const PAIRS: usize = 5000;
 
+/// Whether the median is that of all pairs of so many rows.
+fn takes_all_pairs(rows: usize, width: usize) -> bool {
+    let differences = || (rows * rows.saturating_sub(1) / 2).saturating_mul(width);
+    rows <= EXACT && differences() <= EXACT_DIFFERENCES
+}
+
 /// The median squared distance of pairs of training instances; their mean, then 1, where the median is 0. Of many instances
 /// pairs are drawn by a stream that knows their number and nothing else: the same bags have the same median, whatever the seed.
 fn median_squared_distance(bags: &Bags, train: &[usize], distance: Distance) -> Result<f64> {
@@ -107,8 +113,7 @@ fn median_squared_distance(bags: &Bags, train: &[usize], distance: Distance) -> 
     }
     let (mut x, mut z) = (vec![0.0; bags.width()], vec![0.0; bags.width()]);
     let mut squared = Vec::new();
-    let differences = || rows.len() * (rows.len() - 1) / 2 * bags.width();
-    if rows.len() <= EXACT && differences() <= EXACT_DIFFERENCES {
+    if takes_all_pairs(rows.len(), bags.width()) {
         for (i, &a) in rows.iter().enumerate() {
             bags.instances().row_into(a, &mut x)?;
             for &b in &rows[..i] {
@@ -141,7 +146,8 @@ pub(crate) fn usual(mut distances: Vec<f64>) -> f64 {
 pub(crate) fn pass(bags: &Bags, widths: usize) -> f64 {
     let n = bags.instance_count() as f64;
     // Differences one by one, then sorted.
-    let pairs = if bags.instance_count() <= EXACT { n * n / 2.0 } else { PAIRS as f64 };
+    let exact = takes_all_pairs(bags.instance_count(), bags.width());
+    let pairs = if exact { n * n / 2.0 } else { PAIRS as f64 };
     n * n / 2.0 * pair_work(bags, widths) + pairs * (8.0 * bags.width() as f64 + 100.0)
 }
 

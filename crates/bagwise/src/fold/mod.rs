@@ -423,25 +423,26 @@ impl<'a> TrainingTask<'a> {
         ctx: &Ctx,
     ) -> Result<Vec<Mat>> {
         let machines = self.tasks.len();
-        let mut out =
-            vec![Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]); points.len()];
+        let unknown = || Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]);
         if bags.iter().all(|&b| frame.position[b].is_some()) {
             let at = frame.positions(bags);
-            for (out, machines) in out.iter_mut().zip(points) {
+            let of_point = |machines: &Machines| {
                 if frame.is_shared() && machines.0.iter().all(Option::is_some) {
                     let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
-                    *out = frame.prepared(0).scores_of_all(&fits, &at, ctx)?;
-                    continue;
+                    return frame.prepared(0).scores_of_all(&fits, &at, ctx);
                 }
+                let mut out = unknown();
                 for (k, fit) in machines.0.iter().enumerate() {
                     let Some(fit) = fit else { continue };
                     for (row, score) in frame.prepared(k).scores(fit, &at, ctx)?.into_iter().enumerate() {
                         out.set(row, k, score);
                     }
                 }
-            }
-            return Ok(out);
+                Ok(out)
+            };
+            return points.iter().map(of_point).collect();
         }
+        let mut out: Vec<Mat> = points.iter().map(|_| unknown()).collect();
         let new = frame.transform.apply(&self.bags.select(bags), ctx)?;
         let at = frame.positions(train);
         // One model for all machines, or one for each where labels are learned from.

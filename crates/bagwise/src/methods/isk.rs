@@ -38,9 +38,10 @@ use crate::method::{
 };
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
-use bagwise_core::{Bags, Ctx, Error, Mat, Message, Result};
+use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Message, Result};
 use bagwise_engine::cells::{
-    Distance, MOST_CENTRES, Mapper, Partition, Partitions, Share, cosine, gram_of_ids, grams_of_many,
+    CentreShape, Distance, MOST_CENTRES, Mapper, Partition, Partitions, Share, cosine, gram_of_ids,
+    grams_of_many,
 };
 
 /// The method, for the registry.
@@ -172,7 +173,6 @@ impl IskParams {
 
     /// The number of centres, for a pool of this many instances.
     fn centres(&self, pool: usize) -> Result<usize> {
-        const AUTO: usize = 64;
         match self.psi {
             None => Ok(AUTO.min((pool / 4).max(2)).min(pool)),
             Some(psi) if psi <= pool => Ok(psi),
@@ -209,15 +209,59 @@ fn comparisons(bags: &Bags, representations: usize) -> f64 {
     bags.pairs_within() * USUAL_T as f64 / 16.0 * (representations as f64).min(9.0)
 }
 
-/// Operations of one comparison of cells and of one weighing of a pair, where 64 instances stand side by side.
-const COUNT: f64 = 0.2;
+/// Operations of one comparison of cells, of small and of large numbers, and of one weighing of a pair.
+const COUNT: f64 = 0.7;
+const COUNT_LARGE: f64 = 2.0;
 const WEIGH: f64 = 5.0;
+/// Of one comparison where 64 instances stand side by side.
+const COUNT_OF_MANY: f64 = 0.2;
+/// Of one product of entries of maps.
+const ENTRY: f64 = 10.0;
 
-/// Different psi of a grid.
-fn psis(grid: &Grid) -> f64 {
-    let first = grid.groups.iter().filter_map(|group| group.first());
-    let psi = first.filter_map(|&p| grid.points[p].get("psi").ok().map(ToString::to_string));
-    psi.collect::<std::collections::BTreeSet<String>>().len() as f64
+/// Centres for each partitioning where nothing is said.
+const AUTO: usize = 64;
+
+/// The different psi of points, ascending, for a pool of this many instances.
+fn psis<'p>(points: impl Iterator<Item = &'p Point>, pool: usize) -> Vec<usize> {
+    let psi = |point: &Point| IskParams::read(point).ok()?.centres(pool).ok();
+    let mut all: Vec<usize> = points.filter_map(psi).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Operations that find the cells of all instances.
+fn cells(bags: &Bags, psis: &[usize], distance: Distance) -> f64 {
+    let n = bags.instance_count();
+    let drawn = USUAL_T * psis.last().copied().unwrap_or(0);
+    let shape = CentreShape {
+        centres: n.min(drawn),
+        values: bags.values_per_instance(),
+        sparse: matches!(bags.instances(), Instances::Sparse(_)),
+        distance,
+    };
+    n as f64 * shape.row_work(USUAL_T, psis)
+}
+
+/// Operations of the Grams of some representations, as [`represent`] makes them.
+fn grams(bags: &Bags, psis: &[usize], representations: usize) -> f64 {
+    let n = bags.instance_count() as f64;
+    let (pairs, groups) = (n * n / 2.0, representations as f64);
+    match learner_for(bags, u64::MAX) {
+        MapLearner::Maps => 0.0,
+        MapLearner::GramOfMany => {
+            pairs * (psis.len() as f64 * COUNT_OF_MANY * USUAL_T as f64 + groups * WEIGH)
+        }
+        MapLearner::Gram if ids_are_cheaper(bags, USUAL_T, psis, representations) => {
+            let count = |&psi: &usize| if psi <= 256 { COUNT } else { COUNT_LARGE };
+            pairs * (psis.iter().map(count).sum::<f64>() * USUAL_T as f64 + groups * WEIGH)
+        }
+        MapLearner::Gram => {
+            let per_psi = groups / psis.len().max(1) as f64;
+            let products = |&psi: &usize| map_entries(bags, USUAL_T, psi) * bags.len() as f64 / 2.0;
+            ENTRY * per_psi * psis.iter().map(products).sum::<f64>()
+        }
+    }
 }
 
 impl Method for Isk {
@@ -239,30 +283,26 @@ impl Method for Isk {
     }
 
     fn work(&self, bags: &Bags, representations: usize) -> f64 {
-        // Distances to all instances, or to the centres of all partitionings.
-        let n = bags.instance_count() as f64;
-        let lists = (USUAL_T * 64 * representations) as f64;
-        n * n.min(lists) * 3.0 * bags.values_per_instance() + comparisons(bags, representations)
+        cells(bags, &[AUTO], Distance::Euclidean) + comparisons(bags, representations)
     }
 
     fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
-        let by_trees = |group: &&Vec<usize>| {
-            let point = group.first().map(|&p| IskParams::read(&grid.points[p]));
-            point.is_some_and(|p| p.is_ok_and(|p| p.partition == Partition::Forest))
-        };
-        let forests = grid.groups.iter().filter(by_trees).count();
+        let first = |group: &Vec<usize>| group.first().map(|&p| &grid.points[p]);
+        let partition = |point: &Point| IskParams::read(point).ok().map(|p| p.partition);
+        let (forests, by_centres): (Vec<&Point>, Vec<&Point>) =
+            grid.groups.iter().filter_map(first).partition(|p| partition(p) == Some(Partition::Forest));
+        let n = bags.instance_count();
         // A dozen steps down a tree, each in the time of ten multiply-adds.
-        let steps = (bags.instance_count() * USUAL_T * forests) as f64 * 120.0;
-        // A Gram counts equal cells of all pairs of bags, a few operations for each instance; large bags share cells. Of many bags
-        // they are counted once for each psi, and then weighed.
-        let (b, n) = (bags.len() as f64, bags.instance_count() as f64);
-        let groups = grid.groups.len() as f64;
-        let grams = match learner_for(bags, u64::MAX) {
-            MapLearner::Gram => groups * 5.0 * USUAL_T as f64 * b * b * (n / b).min(64.0),
-            MapLearner::GramOfMany => n * n / 2.0 * (psis(grid) * COUNT * USUAL_T as f64 + groups * WEIGH),
-            MapLearner::Maps => 0.0,
+        let steps = (n * USUAL_T * forests.len()) as f64 * 120.0;
+        let distance = match by_centres.iter().find_map(|p| partition(p)) {
+            Some(Partition::Voronoi(distance) | Partition::Sphere(distance)) => Some(distance),
+            _ => None,
         };
-        self.work(bags, grid.groups.len() - forests) + steps + comparisons(bags, forests) + grams
+        let near = psis(by_centres.iter().copied(), n);
+        let found = distance.map_or(0.0, |distance| cells(bags, &near, distance));
+        let all = psis(forests.iter().chain(&by_centres).copied(), n);
+        let groups = grid.groups.len();
+        steps + found + comparisons(bags, groups) + grams(bags, &all, groups)
     }
 
     /// On a Gram, or, of many bags, on maps.
@@ -430,12 +470,17 @@ fn represent(
     Ok(ready.into_iter().flatten().collect())
 }
 
+/// At most so many entries have the maps of all bags.
+fn map_entries(bags: &Bags, t: usize, psi: usize) -> f64 {
+    (0..bags.len()).map(|b| t * bags.rows(b).len().min(psi)).sum::<usize>() as f64
+}
+
 /// Whether Grams cost less from counts of shared cells than from maps; see `bagwise_engine::cells::gram`.
 fn ids_are_cheaper(bags: &Bags, t: usize, psis: &[usize], representations: usize) -> bool {
     let n = bags.instance_count() as f64;
     let from_ids = n * n / 2.0 * (psis.len() * t / 8 + representations) as f64;
-    let entries = |psi: usize| (0..bags.len()).map(|b| t * bags.rows(b).len().min(psi)).sum::<usize>() as f64;
     let per_psi = representations as f64 / psis.len() as f64;
-    let from_maps: f64 = psis.iter().map(|&psi| entries(psi) * bags.len() as f64 / 2.0 * 4.0 * per_psi).sum();
+    let products = |psi: usize| map_entries(bags, t, psi) * bags.len() as f64 / 2.0;
+    let from_maps: f64 = psis.iter().map(|&psi| products(psi) * 4.0 * per_psi).sum();
     from_ids < from_maps
 }
