@@ -70,6 +70,11 @@ impl MapRows {
         matches!(self.store, MapStore::File(_))
     }
 
+    /// Entries of a row that are not zero.
+    pub fn entries(&self, row: usize) -> usize {
+        self.bounds[row].entries as usize
+    }
+
     /// Bytes of a row.
     pub fn bytes(&self, row: usize) -> u64 {
         ENTRY * u64::from(self.bounds[row].entries)
@@ -83,46 +88,33 @@ impl MapRows {
         Some((&indices[range.clone()], &values[range]))
     }
 
-    /// Reads rows `from..to` of a file, and calls `each` with the columns and values of those of them that are `wanted`. `bytes` is
-    /// room that serves again: fresh memory for every block took longer than reading it.
-    pub fn read(
-        &self,
-        rows: std::ops::Range<usize>,
-        bytes: &mut Vec<u8>,
-        wanted: impl Fn(usize) -> bool,
-        mut each: impl FnMut(usize, &[u32], &[f64]),
-    ) -> io::Result<()> {
-        let MapStore::File(file) = &self.store else {
-            let own = rows.filter(|&row| wanted(row));
-            own.for_each(|row| {
-                self.row(row).into_iter().for_each(|(columns, values)| each(row, columns, values))
-            });
-            return Ok(());
-        };
-        let (Some(first), Some(last)) =
-            (self.bounds.get(rows.start), self.bounds.get(rows.end.wrapping_sub(1)))
-        else {
-            return Ok(());
-        };
+    /// Reads consecutive rows of a file, as they are there. `bytes` is room that serves again: fresh memory for every block took
+    /// longer than reading it.
+    pub fn read(&self, rows: std::ops::Range<usize>, bytes: &mut Vec<u8>) -> io::Result<()> {
+        bytes.clear();
+        let (MapStore::File(file), false) = (&self.store, rows.is_empty()) else { return Ok(()) };
+        let (first, last) = (&self.bounds[rows.start], &self.bounds[rows.end - 1]);
         let from = ENTRY * first.start;
         bytes.resize((ENTRY * (last.start + u64::from(last.entries)) - from) as usize, 0);
-        read_at(file, from, bytes)?;
-        let (mut columns, mut values) = (Vec::new(), Vec::new());
-        for row in rows.filter(|&row| wanted(row)) {
-            let at = (ENTRY * self.bounds[row].start - from) as usize;
-            unpack(&bytes[at..], self.bounds[row].entries as usize, &mut columns, &mut values);
-            each(row, &columns, &values);
-        }
-        Ok(())
+        read_at(file, from, bytes)
     }
-}
 
-fn unpack(bytes: &[u8], entries: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>) {
-    let (first, second) = bytes.split_at(4 * entries);
-    columns.clear();
-    columns.extend(first.as_chunks::<4>().0.iter().map(|&b| u32::from_le_bytes(b)));
-    values.clear();
-    values.extend(second.as_chunks::<8>().0.iter().take(entries).map(|&b| f64::from_le_bytes(b)));
+    /// Appends the columns and values of a row of a file to others; `bytes` are those of the rows from `first` on.
+    pub fn unpack(
+        &self,
+        row: usize,
+        first: usize,
+        bytes: &[u8],
+        columns: &mut Vec<u32>,
+        values: &mut Vec<f64>,
+    ) {
+        let MapBounds { start, entries } = self.bounds[row];
+        let own = &bytes[(ENTRY * (start - self.bounds[first].start)) as usize..];
+        let (own_columns, own_values) =
+            own[..ENTRY as usize * entries as usize].split_at(4 * entries as usize);
+        columns.extend(own_columns.as_chunks::<4>().0.iter().map(|&b| u32::from_le_bytes(b)));
+        values.extend(own_values.as_chunks::<8>().0.iter().map(|&b| f64::from_le_bytes(b)));
+    }
 }
 
 /// Reads the maps of a folder, of this many columns, for the bags of the table of labels that the options name. What exceeds

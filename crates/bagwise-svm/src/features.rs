@@ -22,6 +22,10 @@ pub trait FeatureRows: Debug + Sync {
 
     /// The block of a row; blocks of ascending rows do not descend.
     fn block(&self, row: usize) -> usize;
+
+    /// Keeps these rows at hand, in place of those before, for many visits in any order. False if there is no room for them;
+    /// rows that are not at hand are still shown, more slowly.
+    fn hold(&self, rows: &[usize]) -> bool;
 }
 
 /// Rows of explicit features.
@@ -102,6 +106,14 @@ impl Features<'_> {
         match self {
             Features::Elsewhere(rows) => rows.block(row),
             _ => 0,
+        }
+    }
+
+    /// Asks for rows to be kept at hand; true if they are.
+    pub(crate) fn hold(&self, rows: &[usize]) -> bool {
+        match self {
+            Features::Elsewhere(all) => all.hold(rows),
+            _ => true,
         }
     }
 

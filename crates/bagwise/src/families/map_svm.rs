@@ -198,7 +198,7 @@ impl MappedBags {
         match &self.source {
             MapSource::Maps(all) => all.gather(which),
             MapSource::Elsewhere { maps: all, rows } => {
-                let view = MapView::new(all, which.iter().map(|&b| rows[b]).collect(), false);
+                let view = MapView::new(all, which.iter().map(|&b| rows[b]).collect());
                 let mut maps = Csr::empty(all.cols());
                 for row in 0..which.len() {
                     view.visit(row, &mut |columns, values| {
@@ -299,7 +299,8 @@ impl Prepared for MapPrepared {
         let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
         let own = self.of(points[0]);
         let solved: Vec<_> = if let MapSource::Elsewhere { maps, rows } = &own.source {
-            let view = MapView::new(maps, training.bags.iter().map(|&b| rows[b]).collect(), true);
+            let rows = training.bags.iter().map(|&b| rows[b]).collect();
+            let view = MapView::to_learn_from(maps, rows, ctx.memory / 2);
             let mut machines = svm::solve_linear(&Features::Elsewhere(&view), &here, training, ctx)?;
             view.check()?;
             machines.iter_mut().for_each(|m| m.weights.truncate(own.map.columns()));
@@ -331,7 +332,7 @@ impl Prepared for MapPrepared {
             }
             MapSolution::OnMaps(machine) => match &self.of(fit.point).source {
                 MapSource::Elsewhere { maps, rows } => {
-                    let view = MapView::new(maps, bags.iter().map(|&b| rows[b]).collect(), false);
+                    let view = MapView::new(maps, bags.iter().map(|&b| rows[b]).collect());
                     let outputs = machine.outputs(&Features::Elsewhere(&view));
                     view.check()?;
                     outputs

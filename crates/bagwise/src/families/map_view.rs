@@ -1,7 +1,9 @@
 //! Maps that were made elsewhere, as the solver sees them: rows of a folder of maps, in memory or in a file. From a file a block
-//! of consecutive rows is at hand at a time, so that a pass over all rows reads the file once.
+//! of consecutive rows is at hand at a time, so that a pass over all rows reads the file once. Rows that the solver asks to hold are
+//! kept beside it if there is room, so that passes over them read nothing.
 
 use std::io;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bagwise_core::{Error, Place, Result};
@@ -21,30 +23,64 @@ pub(crate) struct MapView<'m> {
     firsts: Vec<usize>,
     /// Rows without entries have a column of their own, behind those of the maps.
     own_columns: bool,
+    /// Bytes of rows that may be held.
+    room: u64,
     at_hand: Mutex<MapBlock>,
+    held: Mutex<HeldRows>,
     failed: Mutex<Option<io::Error>>,
 }
 
-/// The rows of a block, one after the other.
+/// The rows of a block.
 #[derive(Debug, Default)]
 struct MapBlock {
     /// Which block it is; none at the beginning.
     number: Option<usize>,
+    /// As it is in the file; empty if it could not be read.
+    bytes: Vec<u8>,
+    /// The row that was shown last, which is often shown twice.
+    row: Option<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+/// Rows that stay.
+#[derive(Debug, Default)]
+struct HeldRows {
+    /// Where each row is among them; [`NOT_HELD`] if it is not. Empty as long as none is.
+    places: Vec<u32>,
     starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
-    /// As it is in the file.
-    bytes: Vec<u8>,
+}
+
+const NOT_HELD: u32 = u32::MAX;
+
+impl HeldRows {
+    fn entries(&self, row: usize) -> Option<Range<usize>> {
+        let place = self.places.get(row).copied().filter(|&place| place != NOT_HELD)? as usize;
+        Some(self.starts[place]..self.starts[place + 1])
+    }
 }
 
 impl<'m> MapView<'m> {
-    /// The rows `rows` of the folder. With `own_columns` the machine on maps is the one on the Gram, where bags outside all
-    /// cells are similar to themselves alone.
-    pub(crate) fn new(maps: &'m MapRows, rows: Vec<usize>, own_columns: bool) -> MapView<'m> {
-        MapView::in_blocks(maps, rows, own_columns, BLOCK)
+    /// The rows `rows` of the folder, to be visited in their order.
+    pub(crate) fn new(maps: &'m MapRows, rows: Vec<usize>) -> MapView<'m> {
+        MapView::in_blocks(maps, rows, false, BLOCK, 0)
     }
 
-    fn in_blocks(maps: &'m MapRows, rows: Vec<usize>, own_columns: bool, block: u64) -> MapView<'m> {
+    /// The same, to be visited many times by a solver that may hold `room` bytes of them. Rows without entries get a column of their
+    /// own: the machine on maps is then the one on the Gram, where bags outside all cells are similar to themselves alone.
+    pub(crate) fn to_learn_from(maps: &'m MapRows, rows: Vec<usize>, room: u64) -> MapView<'m> {
+        MapView::in_blocks(maps, rows, true, BLOCK, room)
+    }
+
+    fn in_blocks(
+        maps: &'m MapRows,
+        rows: Vec<usize>,
+        own_columns: bool,
+        block: u64,
+        room: u64,
+    ) -> MapView<'m> {
         let own_columns = own_columns && rows.iter().any(|&row| maps.bytes(row) == 0);
         let mut firsts = vec![0];
         if maps.is_on_disk() {
@@ -62,7 +98,8 @@ impl<'m> MapView<'m> {
                 }
             }
         }
-        MapView { maps, rows, firsts, own_columns, at_hand: Mutex::default(), failed: Mutex::default() }
+        let (at_hand, held, failed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        MapView { maps, rows, firsts, own_columns, room, at_hand, held, failed }
     }
 
     /// An error if some row could not be read, so that what was computed means nothing.
@@ -80,24 +117,50 @@ impl<'m> MapView<'m> {
     fn load(&self, number: usize, block: &mut MapBlock) {
         let end = self.firsts.get(number + 1).copied().unwrap_or(self.rows.len());
         let own = &self.rows[self.firsts[number]..end];
-        (block.number, block.starts) = (Some(number), vec![0]);
-        block.columns.clear();
-        block.values.clear();
-        let range = own[0]..own[own.len() - 1] + 1;
-        let read = self.maps.read(
-            range,
-            &mut block.bytes,
-            |row| own.binary_search(&row).is_ok(),
-            |_, columns, values| {
-                block.columns.extend_from_slice(columns);
-                block.values.extend_from_slice(values);
-                block.starts.push(block.columns.len());
-            },
-        );
-        if let Err(error) = read {
-            lock(&self.failed).get_or_insert(error);
-            block.starts.resize(own.len() + 1, block.columns.len());
+        (block.number, block.row) = (Some(number), None);
+        if let Err(error) = self.maps.read(own[0]..own[own.len() - 1] + 1, &mut block.bytes) {
+            self.fail(error, block);
         }
+    }
+
+    /// Notes why rows could not be read; until somebody asks, they have no entries.
+    fn fail(&self, error: io::Error, block: &mut MapBlock) {
+        lock(&self.failed).get_or_insert(error);
+        block.bytes.clear();
+    }
+
+    /// Reads rows, in ascending order, block by block.
+    fn read_held(&self, rows: &[usize], block: &mut MapBlock) -> HeldRows {
+        let entries = rows.iter().map(|&row| self.maps.entries(self.rows[row])).sum();
+        let mut held = HeldRows {
+            places: vec![NOT_HELD; self.rows.len()],
+            starts: Vec::with_capacity(rows.len() + 1),
+            columns: Vec::with_capacity(entries),
+            values: Vec::with_capacity(entries),
+        };
+        held.starts.push(0);
+        // The block's room serves, so that what it had is gone.
+        (block.number, block.row) = (None, None);
+        for own in rows.chunk_by(|&a, &b| self.block(a) == self.block(b)) {
+            let (first, last) = (self.rows[own[0]], self.rows[own[own.len() - 1]]);
+            if let Err(error) = self.maps.read(first..last + 1, &mut block.bytes) {
+                self.fail(error, block);
+            }
+            for &row in own {
+                if !block.bytes.is_empty() {
+                    self.maps.unpack(
+                        self.rows[row],
+                        first,
+                        &block.bytes,
+                        &mut held.columns,
+                        &mut held.values,
+                    );
+                }
+                held.places[row] = (held.starts.len() - 1) as u32;
+                held.starts.push(held.columns.len());
+            }
+        }
+        held
     }
 }
 
@@ -121,17 +184,106 @@ impl FeatureRows for MapView<'_> {
         if let Some((columns, values)) = self.maps.row(self.rows[row]) {
             return see(columns, values);
         }
+        let held = lock(&self.held);
+        if let Some(entries) = held.entries(row) {
+            return see(&held.columns[entries.clone()], &held.values[entries]);
+        }
+        drop(held);
         let number = self.block(row);
         let mut block = lock(&self.at_hand);
         if block.number != Some(number) {
             self.load(number, &mut block);
         }
-        let at = row - self.firsts[number];
-        let entries = block.starts[at]..block.starts[at + 1];
-        see(&block.columns[entries.clone()], &block.values[entries]);
+        if block.row != Some(row) {
+            let MapBlock { bytes, columns, values, .. } = &mut *block;
+            columns.clear();
+            values.clear();
+            if !bytes.is_empty() {
+                self.maps.unpack(self.rows[row], self.rows[self.firsts[number]], bytes, columns, values);
+            }
+            block.row = Some(row);
+        }
+        see(&block.columns, &block.values);
     }
 
     fn block(&self, row: usize) -> usize {
         self.firsts.partition_point(|&first| first <= row) - 1
+    }
+
+    fn hold(&self, rows: &[usize]) -> bool {
+        if !self.maps.is_on_disk() {
+            return true;
+        }
+        let mut held = lock(&self.held);
+        if rows.iter().all(|&row| held.entries(row).is_some()) {
+            return true;
+        }
+        if rows.iter().map(|&row| self.maps.bytes(self.rows[row])).sum::<u64>() > self.room {
+            return false;
+        }
+        let mut ascending = rows.to_vec();
+        ascending.sort_unstable();
+        // First without those before: both together may be too many.
+        *held = HeldRows::default();
+        *held = self.read_held(&ascending, &mut lock(&self.at_hand));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bagwise_core::Csr;
+    use bagwise_io::{ReadOptions, read_maps, write_npz};
+
+    /// The maps of 60 bags, in memory and on disk. Every seventh bag is outside all cells.
+    fn maps() -> (Csr, std::sync::Arc<MapRows>) {
+        let home = tempfile::tempdir().unwrap();
+        let mut all = Csr::empty(20);
+        for b in 0..60_u32 {
+            let entries = if b % 7 == 3 { 0 } else { 1 + b % 4 };
+            let value = 1.0 / f64::from(entries.max(1)).sqrt();
+            all.push_row((0..entries).map(|k| (k * 4 + b % 5, value)));
+        }
+        let names: Vec<String> = (0..60).map(|b| b.to_string()).collect();
+        write_npz(&home.path().join("maps.npz"), &all, &names).unwrap();
+        let labels = home.path().join("labels.csv");
+        let table: String = names.iter().map(|name| format!("{name},{}\n", name.len() % 2)).collect();
+        std::fs::write(&labels, format!("bag,label\n{table}")).unwrap();
+        let options = ReadOptions { labels: Some(labels), ..ReadOptions::default() };
+        let (_, maps) = read_maps(home.path(), &options, 20, 100, home.path()).unwrap();
+        assert!(maps.is_on_disk());
+        (all, maps)
+    }
+
+    fn same_rows(view: &MapView<'_>, all: &Csr, visits: &[usize]) {
+        for &row in visits {
+            view.visit(row, &mut |columns, values| {
+                assert_eq!((columns, values), all.row(view.rows[row]), "row {row}");
+            });
+        }
+        view.check().unwrap();
+    }
+
+    #[test]
+    fn rows_are_the_same_at_hand_and_in_blocks() {
+        let (all, maps) = maps();
+        let rows: Vec<usize> = (0..60).filter(|b| b % 3 != 1).collect();
+        let every: Vec<usize> = (0..rows.len()).collect();
+        let back: Vec<usize> = every.iter().rev().copied().collect();
+        let view = MapView::in_blocks(&maps, rows, false, 100, 200);
+        assert!(view.block(every.len() - 1) > 3, "several blocks");
+        same_rows(&view, &all, &every);
+        // Too many, and then some, in any order, beside others that are not held.
+        assert!(!view.hold(&every));
+        let some = [31, 2, 3, 17, 5];
+        assert!(view.hold(&some));
+        same_rows(&view, &all, &back);
+        // Some of those held need no room; others replace them.
+        assert!(view.hold(&[17, 2]) && lock(&view.held).entries(31).is_some());
+        assert!(view.hold(&[8, 9, 17]) && lock(&view.held).entries(31).is_none());
+        same_rows(&view, &all, &every);
+        assert!(!view.hold(&every), "room for 200 bytes");
+        same_rows(&view, &all, &back);
     }
 }
