@@ -331,8 +331,10 @@ pub(crate) fn say_plan(time: &TimePlan, option: &str, session: &Session) {
     let thinned: Vec<String> =
         time.thinned().map(|m| format!("{} ({} of {})", m.method, m.points, m.whole_grid)).collect();
     if !thinned.is_empty() {
+        // What was fitted with fewer points stays as it is where a run goes on.
+        let anew = if time.measured { " in a new folder" } else { "" };
         session.say(&format!(
-            "fewer grid points, to finish within {within} {speed}: {}; {remedy} tries all of them",
+            "fewer grid points, to finish within {within} {speed}: {}; {remedy}{anew} tries all of them",
             thinned.join(", ")
         ));
     }
