@@ -147,6 +147,13 @@ pub(crate) enum Missing {
 }
 
 impl Data {
+    /// The files that are read, besides these.
+    pub(crate) fn inputs<'a>(&'a self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+        // A path that is not Unicode cannot be named by the output either.
+        let beside = [&self.labels, &self.coords].into_iter().flatten().filter_map(|path| path.to_str());
+        names.into_iter().chain(beside).collect()
+    }
+
     /// True if missing values are to be filled.
     pub(crate) fn fills_gaps(&self) -> bool {
         self.missing == Missing::Median

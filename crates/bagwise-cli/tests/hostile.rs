@@ -536,3 +536,97 @@ fn memory_that_cannot_be_had_is_an_error() {
         "{said}"
     );
 }
+
+#[test]
+fn no_input_is_overwritten_even_by_force() {
+    let folder = scene();
+    let path = folder.path();
+    fs::create_dir(path.join("fold")).unwrap();
+    let labels: String = (0..8).map(|bag| format!("b{bag},{}\n", bag % 2)).collect();
+    let labels = format!("bag,label\n{labels}");
+    for bag in 0..8 {
+        let mut npy =
+            b"\x93NUMPY\x01\x00\x36\x00{'descr':'<f8','fortran_order':False,'shape':(1,2)}  \n".to_vec();
+        npy.extend([f64::from(bag), f64::from(bag % 2)].iter().flat_map(|v| v.to_le_bytes()));
+        fs::write(path.join(format!("fold/b{bag}.npy")), npy).unwrap();
+    }
+    fs::write(path.join("c.data"), "b0,1,0.5,1.\nb1,1,0.2,0.\nb2,1,0.9,1.\nb3,1,.1,0.\n").unwrap();
+    let names = "0,1.\nmol: b0,b1,b2,b3.\nconf: ignore.\nx: continuous.\n";
+    for line in [
+        "fit fold --labels lab.csv --method mi-kernel --inner 2 -o lab.csv --force",
+        "convert fold lab.csv --labels lab.csv --force",
+        "gram fold --labels lab.csv --method mi-kernel -o lab.csv --force",
+        "gram c.data --method mi-kernel -o c.names --force",
+    ] {
+        fs::write(path.join("lab.csv"), &labels).unwrap();
+        fs::write(path.join("c.names"), names).unwrap();
+        let output = run(path, line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output.stderr).contains("input and output are the same file"), "{line}");
+        assert_eq!(fs::read_to_string(path.join("lab.csv")).unwrap(), labels, "{line}");
+        assert_eq!(fs::read_to_string(path.join("c.names")).unwrap(), names, "{line}");
+    }
+}
+
+#[test]
+fn a_line_that_is_no_record_is_not_taken_for_a_torn_one() {
+    for foreign in ["my precious notes", r#"{"token":"secret"}"#] {
+        let folder = scene();
+        let path = folder.path();
+        fs::create_dir(path.join("run")).unwrap();
+        let records = path.join("run/records.jsonl");
+        fs::write(&records, foreign).unwrap();
+        let output = run(path, COMPARE);
+        assert_eq!(output.status.code(), Some(2), "{foreign}");
+        assert_eq!(fs::read_to_string(&records).unwrap(), foreign);
+    }
+}
+
+#[test]
+fn links_and_pipes_in_the_folder_of_a_run_are_refused() {
+    for name in ["records.jsonl", "summary.json", "report.json", "plan.json", "predictions.csv"] {
+        let folder = scene_with_run();
+        let path = folder.path();
+        let file = path.join("run").join(name);
+        fs::rename(&file, path.join("elsewhere")).unwrap();
+        let before = fs::read(path.join("elsewhere")).unwrap();
+        symlink("../elsewhere", &file).unwrap();
+        let output = run(path, COMPARE);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(
+            text(&output.stderr).contains("this is not a regular file"),
+            "{name}: {}",
+            text(&output.stderr)
+        );
+        assert_eq!(fs::read(path.join("elsewhere")).unwrap(), before, "{name}");
+        fs::remove_file(&file).unwrap();
+        assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
+        assert_eq!(run(path, COMPARE).status.code(), Some(2), "{name}");
+    }
+}
+
+#[test]
+fn squares_that_are_not_finite_are_an_error() {
+    let folder = scene();
+    let path = folder.path();
+    fs::write(path.join("large.csv"), table(1e160)).unwrap();
+    for line in [
+        "fit large.csv --method mi-fv --scale none --inner 2 -o m.bagwise",
+        "gram large.csv --method wmksvm --scale none -o g.npy",
+    ] {
+        let output = run(path, line);
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("finite"), "{line}: {}", text(&output.stderr));
+        assert!(!path.join("g.npy").exists() && !path.join("m.bagwise").exists(), "{line}");
+    }
+}
+
+#[test]
+fn a_name_of_several_lines_stays_a_comment_of_a_script() {
+    let folder = scene();
+    let output =
+        bagwise(folder.path(), &["slurm", "--shards", "3", "compare", "a\ntouch PWNED #.csv", "-o", "x"]);
+    let script = text(&output.stdout);
+    let exec = script.find("exec ").unwrap();
+    assert!(script[..exec].lines().all(|line| line.is_empty() || line.starts_with('#')), "{script}");
+}

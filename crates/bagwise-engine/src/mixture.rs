@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use crate::simd::{InstructionSet, Vector, exp2, table_of};
-use bagwise_core::{Ctx, Error, Mat, Result};
+use bagwise_core::{Ctx, Error, Mat, Message, Result, Setting};
 
 /// Points of a panel at most: their values stay in the first caches.
 const PANEL: usize = 256;
@@ -158,6 +158,15 @@ impl Mixture {
             if (likelihood - before).abs() < tolerance {
                 break;
             }
+        }
+        // Squares of large values are infinite, and then nothing is left of the components.
+        let is_sound =
+            self.weights.iter().chain(self.means.data()).chain(self.variances.data()).all(|v| v.is_finite());
+        if !is_sound {
+            return Err(Error::refused(
+                "the values are too large for a Gaussian mixture: their squares are not finite",
+                Message::from("scale the columns").with([Setting::Scale(&["minmax", "zscore"])]),
+            ));
         }
         Ok((self, likelihoods))
     }
@@ -317,6 +326,7 @@ unsafe fn posteriors<V: Vector<E = f64>>(
 ) {
     let (k, width, stride) = (mixture.weights.len(), mixture.means.cols(), likelihoods.len());
     assert!(panel.len() == stride * width && out.len() == stride * k && stride.is_multiple_of(V::LANES));
+    assert!(k > 0 && mixture.constants.len() == k);
     assert!(mixture.means.rows() == k && mixture.factors.rows() == k && mixture.factors.cols() == width);
     // Vectors of points whose sums run side by side.
     const SIDE: usize = 4;

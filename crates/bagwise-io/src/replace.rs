@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::{compress, npy, save};
+use super::{compress, has_ending, npy, save};
 use bagwise_core::{Error, Message, Place, Result, Setting};
 
 /// The remark in graphs.
@@ -86,7 +86,10 @@ pub fn check_output(path: &Path, kind: OutputKind, inputs: &[&Path], force: bool
     let refuse = |found: String, remedy: Message| {
         Err(Error::data(Place::of(path.display().to_string()), found, remedy))
     };
-    if inputs.iter().any(|input| is_part_of(path, input)) {
+    // A C4.5 table has its columns in a file of their own.
+    let columns =
+        |input: &Path| has_ending(input, "data") && is_part_of(path, &input.with_extension("names"));
+    if inputs.iter().any(|input| is_part_of(path, input) || columns(input)) {
         return refuse("input and output are the same file".into(), "choose another name".into());
     }
     // There is nothing to lose in a pipe, a device or an empty file.

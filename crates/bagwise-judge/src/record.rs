@@ -25,6 +25,8 @@ use serde_json::Value;
 use bagwise_core::files::{check_bound, explain_write, read_bounded, require_regular, sync_folder_of};
 use bagwise_core::{Error, Place, Result};
 
+/// How the line of a record begins.
+const BEGINNING: &[u8] = b"{\"format\":";
 /// Bytes that a file of records may have: all of them are held in memory.
 const MOST: u64 = 4_000_000_000;
 const WHAT: &str = "a file of records";
@@ -328,7 +330,17 @@ impl RecordFile {
         file.read_to_end(&mut bytes).map_err(io)?;
         let whole = whole_lines(&bytes);
         let records = parse(path, whole, Some(run), &check)?;
-        let cut = (bytes.len() - whole.len()) as u64;
+        let rest = &bytes[whole.len()..];
+        // What a killed process or a power cut left of a line; anything else belongs to someone.
+        let ours = rest.starts_with(BEGINNING) || BEGINNING.starts_with(rest) || has_hole(rest);
+        if !ours {
+            return Err(Error::data(
+                Place::of(path.display().to_string()),
+                "the last line is not a record, and would be overwritten",
+                "move the file, or use another folder for this run",
+            ));
+        }
+        let cut = rest.len() as u64;
         let end = whole.len() as u64;
         if cut > 0 {
             file.set_len(end).map_err(io)?;

@@ -47,7 +47,7 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = args.model.as_ref().map(|path| path.to_string_lossy());
-    let inputs: Vec<&str> = [args.data.as_str()].into_iter().chain(model.as_deref()).collect();
+    let inputs = args.read.inputs([args.data.as_str()].into_iter().chain(model.as_deref()));
     session.check_output(&args.output, OutputKind::FeatureMap, &inputs)?;
     let mut options = args.read.read_options();
     let ((rows, cols, entries), how) = match (&args.model, &args.method) {

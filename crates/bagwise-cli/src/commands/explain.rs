@@ -146,13 +146,15 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.print(&RepresentativesTable { model: &model, chosen })?;
         return Ok(Outcome::Done);
     };
+    let named = args.model.to_string_lossy();
+    let inputs = args.read.inputs([data.as_str(), &named]);
     if let Some(path) = &args.output {
-        session.check_output(path, OutputKind::Table, &[data, &args.model.to_string_lossy()])?;
+        session.check_output(path, OutputKind::Table, &inputs)?;
     }
     if let Some(path) = &args.graph {
         // Before any work.
         GraphFormat::of(path)?;
-        session.check_output(path, OutputKind::Graphs, &[data, &args.model.to_string_lossy()])?;
+        session.check_output(path, OutputKind::Graphs, &inputs)?;
     }
     let options = args.read.read_options();
     // Graphs and votes are written as a whole.
@@ -169,7 +171,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let in_pieces = !whole && args.streaming.is_on(data, &options)?;
     if in_pieces {
         let target = Target::new(args.output.clone());
-        target.check(&[data, &args.model.to_string_lossy()], session)?;
+        target.check(&inputs, session)?;
         let mut note = None;
         target.write(session, |sink| {
             each_piece(&model, data, options, in_pieces, session, |data| {

@@ -71,7 +71,9 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let model = args.model.as_ref().map(|path| path.to_string_lossy());
-    let inputs: Vec<&str> = args.data.as_deref().into_iter().chain(model.as_deref()).collect();
+    let maps = args.maps.as_ref().map(|path| path.to_string_lossy());
+    let inputs =
+        args.read.inputs([args.data.as_deref(), model.as_deref(), maps.as_deref()].into_iter().flatten());
     session.check_output(&args.output, OutputKind::Model, &inputs)?;
     let options = args.read.read_options();
     let config = args.learning.config(&args.method, &args.read).params(&args.learning.seeing.params);

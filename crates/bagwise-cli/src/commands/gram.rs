@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, checksum, files, npy_size, read_npy, write_npy};
 use bagwise::judge::data_fingerprint;
-use bagwise::{Dataset, Shard};
+use bagwise::{Dataset, Mat, Shard};
 
 use crate::args::Data;
 use crate::learning::RepresentationArgs;
@@ -52,7 +52,7 @@ Examples:
   bagwise gram musk1 --method mi-kernel --shard 1/2 --output half.npy";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let inputs: Vec<&str> = [&args.data].into_iter().chain(&args.against).map(String::as_str).collect();
+    let inputs = args.read.inputs([&args.data].into_iter().chain(&args.against).map(String::as_str));
     session.check_output(&args.output, OutputKind::Gram, &inputs)?;
     let mut options = args.read.read_options();
     options.unlabelled = true;
@@ -94,6 +94,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         }
         session.check_output(&path, OutputKind::Gram, &inputs)?;
         let rows = part(Some(shard))?;
+        check_finite(&rows, name)?;
         write_npy(&path, &rows)?;
         session.say(&format!(
             "wrote {}: rows of shard {shard}, {} x {}, {how}; when all shards are done, run the same command without --shard",
@@ -118,9 +119,20 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             bagwise::join_grams(&parts, columns.is_none())?
         }
     };
+    check_finite(&gram, name)?;
     write_npy(&args.output, &gram)?;
     session.say(&format!("wrote {}: {} x {}, {how}", args.output.display(), gram.rows(), gram.cols()));
     Ok(Outcome::Done)
+}
+
+/// Refuses kernel values that no program could use.
+fn check_finite(gram: &Mat, method: &str) -> Result<()> {
+    if gram.data().iter().all(|value| value.is_finite()) {
+        return Ok(());
+    }
+    bail!(
+        "some kernel values of {method} are not finite: the values of the data are too large for it; use --scale zscore or minmax"
+    )
 }
 
 /// The files of the shards of a Gram matrix: next to the output, with names that identify the matrix.

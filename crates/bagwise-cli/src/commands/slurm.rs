@@ -62,7 +62,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     script += "# Results of different processors differ in the last bits. If the cluster has several kinds, this makes results identical:\n";
     script += "#   export BAGWISE_SIMD=avx2\n\n";
     script += "# When all tasks are done, this joins their records and writes the results:\n";
-    script += &format!("#   {command}\n\n");
+    // A name may have several lines, and each must stay a comment.
+    script += &format!("#   {}\n\n", command.replace(['\n', '\r'], "\n#   "));
     script += &format!(
         "exec {command} --threads {} --shard \"${{SLURM_ARRAY_TASK_ID:?submit this script with sbatch}}/{shards}\"\n",
         args.cpus

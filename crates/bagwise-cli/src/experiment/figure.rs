@@ -95,6 +95,9 @@ impl TryFrom<String> for Scaling {
     }
 }
 
+/// Points of a background on one side: a figure shows no more.
+const MOST_POINTS: usize = 1_000_000;
+
 impl FigureMethod {
     /// The method with its parameters, and with `more`.
     pub(crate) fn config(&self, more: &[(&str, String)]) -> MethodConfig {
@@ -113,6 +116,10 @@ impl FigureSettings {
         for method in &self.method {
             methods::find(&method.method)?;
             method.config(&[]).single(None)?;
+            let drawn = method.background.unwrap_or_default();
+            if drawn.iter().any(|&points| points > MOST_POINTS) {
+                bail!("{}: background = {drawn:?} is more than {MOST_POINTS} points; use fewer", self.title);
+            }
         }
         let needs_data =
             matches!(self.shows, FigureKind::ConceptWeights | FigureKind::Boundary | FigureKind::Convergence);

@@ -442,6 +442,10 @@ impl Experiment {
             let on = entry.on.keys();
             let numbers = entry.printed.keys().chain(entry.reference.keys()).chain(entry.expected.keys());
             on.chain(numbers).try_for_each(is_data)?;
+            let values = entry.printed.values().chain(entry.reference.values());
+            if values.chain(entry.expected.values().flatten()).any(|value| !value.is_finite()) {
+                bail!("{}: a published or expected value is not a finite number; leave it out", entry.name);
+            }
             known.iter().try_for_each(|data| self.expected(entry, data).map(|_| ()))?;
             for how in entry.on.values().chain([&entry.how()]) {
                 how.scale()?;

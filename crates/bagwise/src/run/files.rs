@@ -17,5 +17,8 @@ pub const DIFFERENCES: &str = "differences.csv";
 /// The result as JSON; written by the command line.
 pub const SUMMARY: &str = "summary.json";
 
+/// What the report adds to the folder.
+pub const REPORT_FILES: [&str; 2] = ["report.json", "report.html"];
+
 /// All of them.
 pub const ALL_FILES: [&str; 8] = [OWNER, RECORDS, PLAN, FOLDS, ROSTER, PREDICTIONS, DIFFERENCES, SUMMARY];

@@ -19,7 +19,7 @@ use bagwise_judge::{
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-use super::files::{DIFFERENCES, FOLDS, OWNER, PLAN, PREDICTIONS, RECORDS, ROSTER};
+use super::files::{ALL_FILES, DIFFERENCES, FOLDS, OWNER, PLAN, PREDICTIONS, RECORDS, REPORT_FILES, ROSTER};
 use super::settings::{METHODS, differences, settings};
 use super::{Run, Verdict};
 use crate::plan::TimePlan;
@@ -266,6 +266,17 @@ fn cached_plan(request: &str) -> Option<PathBuf> {
 
 /// Refuses a folder with files that no run wrote.
 fn check_ours(folder: &Path) -> Result<()> {
+    // Through a link or a device something else would be written, and a FIFO waits for ever.
+    for name in ALL_FILES.into_iter().chain(REPORT_FILES) {
+        let path = folder.join(name);
+        if std::fs::symlink_metadata(&path).is_ok_and(|file| !file.is_file()) {
+            return Err(Error::data(
+                Place::of(path.display().to_string()),
+                "this is not a regular file",
+                "remove it, or use another folder for this run",
+            ));
+        }
+    }
     let Ok(mut entries) = std::fs::read_dir(folder) else { return Ok(()) };
     // A run that was killed right after its start has left nothing but an empty file of records.
     let ours = || {
