@@ -269,10 +269,10 @@ fn points_with_the_same_machines_share_their_fits() {
 
 #[test]
 fn pairs_of_many_classes_are_judged_as_those_of_few_are() {
-    // 231 machines: the outputs of all points are not kept side by side, and those of 88 bags come in two pieces.
-    let data = data(264, 2, 3, 22);
-    let all: Vec<usize> = (0..264).collect();
-    let (folds, ctx) = (folds(264, 3), Ctx::seeded(1));
+    // 231 machines: the outputs of all points are not kept side by side.
+    let data = data(66, 2, 3, 22);
+    let all: Vec<usize> = (0..66).collect();
+    let (folds, ctx) = (folds(66, 3), Ctx::seeded(1));
     let method = methods::find("simple-mi").unwrap();
     let given = [("gamma", "0.5,2"), ("c", "1,10")];
     let setup = ResolvedConfig::new(method, grid(method, &given, WhenUnset::Default, false));
@@ -280,7 +280,7 @@ fn pairs_of_many_classes_are_judged_as_those_of_few_are() {
     let alone = one_by_one(&learner, &folds, &ctx);
     for metric in [Metric::Accuracy, Metric::RocAuc, Metric::LogLoss] {
         // Room for everything, or for one Gram at a time.
-        for memory in [ctx.memory, 960_000] {
+        for memory in [ctx.memory, 60_000] {
             let mut ctx = ctx.clone();
             ctx.memory = memory;
             let tuned = learner.tune(&all, &folds, metric, FoldScope::PerPart, &ctx).unwrap();

@@ -423,26 +423,25 @@ impl<'a> TrainingTask<'a> {
         ctx: &Ctx,
     ) -> Result<Vec<Mat>> {
         let machines = self.tasks.len();
-        let unknown = || Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]);
+        let mut out =
+            vec![Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]); points.len()];
         if bags.iter().all(|&b| frame.position[b].is_some()) {
             let at = frame.positions(bags);
-            let of_point = |machines: &Machines| {
+            for (out, machines) in out.iter_mut().zip(points) {
                 if frame.is_shared() && machines.0.iter().all(Option::is_some) {
                     let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
-                    return frame.prepared(0).scores_of_all(&fits, &at, ctx);
+                    *out = frame.prepared(0).scores_of_all(&fits, &at, ctx)?;
+                    continue;
                 }
-                let mut out = unknown();
                 for (k, fit) in machines.0.iter().enumerate() {
                     let Some(fit) = fit else { continue };
                     for (row, score) in frame.prepared(k).scores(fit, &at, ctx)?.into_iter().enumerate() {
                         out.set(row, k, score);
                     }
                 }
-                Ok(out)
-            };
-            return points.iter().map(of_point).collect();
+            }
+            return Ok(out);
         }
-        let mut out: Vec<Mat> = points.iter().map(|_| unknown()).collect();
         let new = frame.transform.apply(&self.bags.select(bags), ctx)?;
         let at = frame.positions(train);
         // One model for all machines, or one for each where labels are learned from.

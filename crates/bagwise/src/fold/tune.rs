@@ -14,10 +14,6 @@ use crate::params::{Grid, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result, Target};
 use bagwise_judge::{Classified, Fold, Metric, Predictions};
 
-/// Bags whose outputs stand side by side until they are summarised. Those of all pairs of 300 classes take 23 MB then, which
-/// the allocator keeps; those of a whole inner fold would be mapped and cleared again for every point.
-const SUMMARY_BAGS: usize = 64;
-
 /// Which points of a grid are tried, and what else is wanted of them.
 #[derive(Clone, Copy)]
 pub(super) struct Among<'p> {
@@ -368,17 +364,9 @@ impl TrainingTask<'_> {
         let Some(metric) = summary else {
             return self.outputs_of_each(frame, &fits, &fold.train, &fold.test, ctx);
         };
-        // Bags of the frame are looked up, so that they can come in pieces; for new ones a model would be made for each piece.
-        let prepared = fold.test.iter().all(|&bag| frame.position[bag].is_some());
-        let piece = if prepared { SUMMARY_BAGS } else { fold.test.len().max(1) };
         let one = |machines: &Machines| {
-            let summarised = |bags: &[usize]| {
-                Ok(self.summary(&self.outputs(frame, machines, &fold.train, bags, ctx)?, metric))
-            };
-            let pieces: Vec<Mat> = fold.test.chunks(piece).map(summarised).collect::<Result<_>>()?;
-            let columns = pieces.first().map_or(1, Mat::cols);
-            let values = pieces.iter().flat_map(|p| p.data()).copied().collect();
-            Ok(Mat::new(fold.test.len(), columns, values))
+            let outputs = self.outputs(frame, machines, &fold.train, &fold.test, ctx)?;
+            Ok(self.summary(&outputs, metric))
         };
         fits.iter().map(one).collect()
     }
