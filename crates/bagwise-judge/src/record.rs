@@ -331,9 +331,9 @@ impl RecordFile {
         let whole = whole_lines(&bytes);
         let records = parse(path, whole, Some(run), &check)?;
         let rest = &bytes[whole.len()..];
-        // What a killed process or a power cut left of a line; anything else belongs to someone.
-        let ours = rest.starts_with(BEGINNING) || BEGINNING.starts_with(rest) || has_hole(rest);
-        if !ours {
+        // What a killed process or a power cut left of a line. Anything else, in a file without records, belongs to someone.
+        let is_torn = rest.starts_with(BEGINNING) || BEGINNING.starts_with(rest) || has_hole(rest);
+        if records.is_empty() && !is_torn {
             return Err(Error::data(
                 Place::of(path.display().to_string()),
                 "the last line is not a record, and would be overwritten",

@@ -26,7 +26,7 @@ pub(crate) struct MapView<'m> {
     /// Bytes of rows that may be held.
     room: u64,
     at_hand: Mutex<MapBlock>,
-    held: Mutex<HeldRows>,
+    held: Mutex<HeldMaps>,
     failed: Mutex<Option<io::Error>>,
 }
 
@@ -45,7 +45,7 @@ struct MapBlock {
 
 /// Rows that stay.
 #[derive(Debug, Default)]
-struct HeldRows {
+struct HeldMaps {
     /// Where each row is among them; [`NOT_HELD`] if it is not. Empty as long as none is.
     places: Vec<u32>,
     starts: Vec<usize>,
@@ -55,7 +55,7 @@ struct HeldRows {
 
 const NOT_HELD: u32 = u32::MAX;
 
-impl HeldRows {
+impl HeldMaps {
     fn entries(&self, row: usize) -> Option<Range<usize>> {
         let place = self.places.get(row).copied().filter(|&place| place != NOT_HELD)? as usize;
         Some(self.starts[place]..self.starts[place + 1])
@@ -130,9 +130,9 @@ impl<'m> MapView<'m> {
     }
 
     /// Reads rows, in ascending order, block by block.
-    fn read_held(&self, rows: &[usize], block: &mut MapBlock) -> HeldRows {
+    fn read_held(&self, rows: &[usize], block: &mut MapBlock) -> HeldMaps {
         let entries = rows.iter().map(|&row| self.maps.entries(self.rows[row])).sum();
-        let mut held = HeldRows {
+        let mut held = HeldMaps {
             places: vec![NOT_HELD; self.rows.len()],
             starts: Vec::with_capacity(rows.len() + 1),
             columns: Vec::with_capacity(entries),
@@ -224,7 +224,7 @@ impl FeatureRows for MapView<'_> {
         let mut ascending = rows.to_vec();
         ascending.sort_unstable();
         // First without those before: both together may be too many.
-        *held = HeldRows::default();
+        *held = HeldMaps::default();
         *held = self.read_held(&ascending, &mut lock(&self.at_hand));
         true
     }
