@@ -1,8 +1,9 @@
-//! Figures of papers, drawn by `bagwise run` from small files: what their lines and maps show, and that the page has them.
+//! `bagwise run`: figures of papers, drawn from small files (what their lines and maps show, and that the page has them), and the
+//! folder of an experiment.
 
 mod common;
 
-use common::{bagwise, folder, root, text};
+use common::{bagwise, done, folder, root, text};
 use serde_json::Value;
 
 /// Runs an experiment and returns what `table.json` says of it.
@@ -162,4 +163,33 @@ fn the_figures_of_the_papers_are_files() {
         let text = std::fs::read_to_string(experiments.join(format!("{name}.toml"))).unwrap();
         assert!(text.contains("[[figure]]"), "{name}");
     }
+}
+
+#[test]
+fn an_experiment_does_not_replace_what_another_run_wrote() {
+    let folder = folder();
+    let path = folder.path();
+    let run = "run experiment.toml --quick --methods means --no-report -o out";
+    let said = done(path, run);
+    assert!(text(&said.stdout).contains("quick version: folds and repeats as above; other grids for pairs"));
+    assert!(std::fs::read_to_string(path.join("out/table.md")).unwrap().contains("quick version"));
+    // The same goes on; the full version, another experiment and a comparison are something else.
+    done(path, run);
+    let refuses = |line: &str, why: &str| {
+        let output = bagwise(path, &line.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output.stderr).contains(why), "{line}: {}", text(&output.stderr));
+    };
+    refuses("run experiment.toml --no-report -o out", "the other version of this experiment");
+    let other = std::fs::read_to_string(path.join("experiment.toml")).unwrap();
+    std::fs::write(path.join("other.toml"), other.replace("Bag means", "Bag medians")).unwrap();
+    refuses(
+        "run other.toml --quick -o out",
+        "the folder contains the experiment \"Bag means or all pairs?\"",
+    );
+    done(path, "compare musk1 --methods simple-mi -p simple-mi.c=1 --no-report -o compared");
+    refuses(
+        "run experiment.toml --quick -o compared",
+        "the folder is not empty, and does not contain an experiment",
+    );
 }

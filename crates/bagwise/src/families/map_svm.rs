@@ -1,10 +1,9 @@
 //! Support vector machines on sparse maps of bags: everything that follows once a bag has its cells.
 //!
 //! With v(S) the map of a bag and `u = v / |v|`, the kernel is `u(S) u(T)` and an output is `f(S) = bias + w u(S)`. For few bags
-//! `w = sum_B coef_B u(B)` is found on the Gram and the model keeps the maps of the training bags; for many, w itself is kept, which is
-//! found on the Gram as well, or, where that is too large, on the maps. The part of instance x in an output is `W(x) / |v| sum_i w[i, cell_i(x)]` and its share, by weight,
-//! of the bias; parts add up exactly. A bag none of whose instances lies in a cell has no map: its output is the bias. Bags are mapped a few at a time: cells exist for some megabytes of
-//! instances, and only maps stay.
+//! `w = sum_B coef_B u(B)` is found on the Gram, and the model keeps the maps of the training bags; for many, w itself is kept, found
+//! on the Gram or, if that is too large, on the maps. The part of instance x is `W(x) / |v| sum_i w[i, cell_i(x)]` and its share of
+//! the bias, by weight; parts add up exactly. The output of a bag outside all cells is the bias. Bags are mapped a few at a time.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
