@@ -147,9 +147,9 @@ pub(crate) enum Missing {
 }
 
 impl Data {
-    /// The files that are read, besides these.
+    /// These names, and those of the labels and coordinates: everything that an output must not replace.
     pub(crate) fn inputs<'a>(&'a self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        // A path that is not Unicode cannot be named by the output either.
+        // Names are text, as for data sets; a path that is not Unicode is left out.
         let beside = [&self.labels, &self.coords].into_iter().flatten().filter_map(|path| path.to_str());
         names.into_iter().chain(beside).collect()
     }

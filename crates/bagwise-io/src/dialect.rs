@@ -264,13 +264,11 @@ impl Numbers {
             if column >= columns.len() {
                 columns.resize(column + 1, (0, vec![(0, 0); ways.len()]));
             }
-            for (&way, groups) in ways.iter().zip(&mut groups) {
-                groups.see(way, column, &cell);
-            }
             let (all, each) = &mut columns[column];
             *all += 1;
-            for (&way, (count, sum)) in ways.iter().zip(each) {
+            for ((&way, (count, sum)), groups) in ways.iter().zip(each).zip(&mut groups) {
                 if let Some(value) = way.value(&cell) {
+                    groups.see(way, column, &cell);
                     *count += 1;
                     *sum = sum.rotate_left(7) ^ value.to_bits();
                 }
@@ -314,10 +312,10 @@ struct GroupedDigits {
 }
 
 impl GroupedDigits {
+    /// Looks at a cell that is a number this way.
     fn see(&mut self, way: Numbers, column: usize, cell: &[u8]) {
         // Other marks are no decimal separators anywhere.
-        let Some(mark @ ('.' | ',')) = way.thousands else { return };
-        let (Some(_), Ok(text)) = (way.value(cell), std::str::from_utf8(cell)) else { return };
+        let (Some(mark @ ('.' | ',')), Ok(text)) = (way.thousands, std::str::from_utf8(cell)) else { return };
         let (marks, decimals) = (text.matches(mark).count(), text.contains(way.decimal));
         self.is_sure |= marks > 1 || marks == 1 && decimals;
         if decimals {
@@ -531,10 +529,14 @@ mod tests {
         assert_eq!(way('.', Some(',')).value(b"1,000.25"), Some(1000.25));
     }
 
-    fn found(text: &str) -> Option<(char, Option<char>)> {
+    fn find(text: &str) -> Option<FoundNumbers> {
         let cells =
             text.split('\n').flat_map(|row| row.split(';').map(|c| c.as_bytes().to_vec()).enumerate());
-        let found = Numbers::find(cells, |_| true)?;
+        Numbers::find(cells, |_| true)
+    }
+
+    fn found(text: &str) -> Option<(char, Option<char>)> {
+        let found = find(text)?;
         (!found.in_doubt).then_some((found.numbers.decimal, found.numbers.thousands))
     }
 
@@ -555,11 +557,7 @@ mod tests {
         assert_eq!(found("a;1,234"), None);
         // Both cannot be.
         assert_eq!(found("a;1,5;2.5"), None);
-        let slip = |text: &str| {
-            let cells =
-                text.split('\n').flat_map(|row| row.split(';').map(|c| c.as_bytes().to_vec()).enumerate());
-            Numbers::find(cells, |_| true).and_then(|found| found.slip)
-        };
+        let slip = |text: &str| find(text).and_then(|found| found.slip);
         // A point in a column of decimal commas is a slip, unless another number shows that digits are grouped.
         assert_eq!(slip("a;372,4\nb;372.442"), Some("372.442".into()));
         assert_eq!(slip("a;372.4\nb;372,442"), Some("372,442".into()));
