@@ -9,7 +9,7 @@ use crate::families::edge_sums::{EdgeStrategy, Edges, Points};
 use crate::graph::{Edge, Epsilon, Graph, Orient, Zero};
 use crate::method::State;
 use crate::params::index_in;
-use bagwise_core::{Bags, Ctx, Mat, Message, Result};
+use bagwise_core::{Bags, Csr, Ctx, Mat, Message, Result};
 
 /// Which instances of a bag are joined.
 #[derive(Clone, Copy, PartialEq)]
@@ -160,6 +160,22 @@ impl KeptEdges {
     /// Adds to each instance of new bags half of what each of its edges adds to these sums.
     pub(crate) fn add_halves(&self, new: &NewEdges, parts: &mut Mat, ctx: &Ctx) -> Result<()> {
         self.way.halves(&new.graphs, self.orient, &self.edges, parts, ctx)
+    }
+
+    /// The edges of the kept bags, divided by `factors`, summed by the coefficients of each output: as if there were a bag for
+    /// each. Only maps can be summed.
+    pub(crate) fn combined(&self, coefficients: &Csr, factors: &[f64]) -> Option<KeptEdges> {
+        let Edges::Moments(moments) = &self.edges else { return None };
+        let mut sums = Mat::zeros(coefficients.rows(), moments.cols());
+        sums.data_mut().par_chunks_mut(moments.cols()).enumerate().for_each(|(k, sum)| {
+            let (bags, values) = coefficients.row(k);
+            // A bag without a length has no part.
+            for (&b, value) in bags.iter().zip(values).filter(|(b, _)| factors[**b as usize] != 0.0) {
+                let weight = value / factors[b as usize];
+                sum.iter_mut().zip(moments.row(b as usize)).for_each(|(sum, m)| *sum += weight * m);
+            }
+        });
+        Some(KeptEdges { way: Arc::clone(&self.way), edges: Edges::Moments(sums), ..*self })
     }
 
     pub(crate) fn save(&self) -> Result<State> {

@@ -118,8 +118,8 @@ pub(crate) trait ReferenceBags: Send + Sync {
     /// The same values taken apart by the instances of the new bags.
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel>;
 
-    /// The part of each instance in `sum_B coef_B K(X, B)`, instances x outputs, where that takes no kernel values of
-    /// single instances; the share of an instance in its bag is then one over the bag's size.
+    /// The part of each instance in `sum_B coef_B K(X, B)`, instances x outputs, where sums over the kept bags can be taken
+    /// before instances are compared; the share of an instance in its bag is then one over the bag's size.
     fn weighted_parts(&self, _coefficients: &Csr, _bags: &Bags, _ctx: &Ctx) -> Result<Option<Mat>> {
         Ok(None)
     }
@@ -484,6 +484,6 @@ pub(crate) fn with_shared_bias(parts: &Mat, biases: &[f64], bags: &Bags) -> Vec<
 }
 
 /// A row of kernel values times the coefficients of a machine.
-fn dot(kernel: &[f64], (columns, values): (&[u32], &[f64])) -> f64 {
+pub(crate) fn dot(kernel: &[f64], (columns, values): (&[u32], &[f64])) -> f64 {
     columns.iter().zip(values).map(|(&column, value)| kernel[column as usize] * value).sum()
 }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::families::base_kernel::{self, BaseKernel, WeightedSum};
 use crate::families::edges::{EdgeGrams, KeptEdges, NewEdges};
-use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags};
+use crate::families::kernel_svm::{BagKernel, CrossKernel, Grams, InstanceKernel, ReferenceBags, dot};
 use crate::families::wanted_rows;
 use crate::families::width::{Width, pass};
 use crate::graph::Graph;
@@ -23,7 +23,7 @@ use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Grid, Point, index_in};
 use crate::preprocess::Scale;
 use crate::state::refuse;
-use bagwise_core::{BagRef, Bags, Ctx, Error, Instances, Mat, Message, Result};
+use bagwise_core::{BagRef, Bags, Csr, Ctx, Error, Instances, Mat, Message, Result};
 use bagwise_engine::Side;
 use bagwise_engine::cells::Distance;
 
@@ -308,15 +308,18 @@ fn side<'a>(bags: &'a Bags, weights: &'a [Vec<f64>]) -> Side<'a> {
 }
 
 fn add(sums: &mut Mat, more: &Mat) {
-    sums.data_mut().iter_mut().zip(more.data()).for_each(|(sum, more)| *sum += more);
+    let width = sums.cols().max(1);
+    sums.data_mut().par_chunks_mut(width).zip(more.data().par_chunks(width)).for_each(|(sums, more)| {
+        sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    });
 }
 
 fn normalise(gram: &mut Mat, rows: &[f64], cols: &[f64]) {
-    for (i, row_factor) in rows.iter().enumerate() {
-        for (value, col_factor) in gram.row_mut(i).iter_mut().zip(cols) {
+    gram.data_mut().par_chunks_mut(cols.len().max(1)).zip(rows).for_each(|(row, row_factor)| {
+        for (value, col_factor) in row.iter_mut().zip(cols) {
             *value = divided(*value, row_factor * col_factor, 0.0);
         }
-    }
+    });
 }
 
 /// A sum over a factor; `without` where a bag has no length.
@@ -393,6 +396,14 @@ struct NewBags {
     edges: Option<NewEdges>,
 }
 
+impl NewBags {
+    /// The factor of each instance's bag.
+    fn factors_of_instances(&self, bags: &Bags) -> Vec<f64> {
+        let of_bag = |(b, factor): (usize, &f64)| vec![*factor; bags.rows(b).len()];
+        self.factors.iter().enumerate().flat_map(of_bag).collect()
+    }
+}
+
 impl<S: SetKernel> KeptBags<S> {
     fn wanted(&self) -> [WeightedSum; 1] {
         let (params, gamma) = &self.point;
@@ -404,6 +415,11 @@ impl<S: SetKernel> KeptBags<S> {
     fn sums(&self, bags: &Bags, offsets: &[usize], weights: &[Vec<f64>], ctx: &Ctx) -> Result<Mat> {
         let (rows, cols) = (Side { offsets, ..side(bags, weights) }, side(&self.bags, &self.weights));
         Ok(base_kernel::sums(&rows, &cols, &self.wanted(), ctx)?.remove(0))
+    }
+
+    /// The sums of every instance, with the weight that it has in its bag, with the kept bags.
+    fn instance_sums(&self, bags: &Bags, weights: &[Vec<f64>], ctx: &Ctx) -> Result<Mat> {
+        self.sums(bags, &bagwise_engine::rows::singles(bags.instance_count()).0, weights, ctx)
     }
 
     fn look_at(&self, bags: &Bags, ctx: &Ctx) -> Result<NewBags> {
@@ -442,16 +458,13 @@ impl<S: SetKernel> ReferenceBags for KeptBags<S> {
     }
 
     fn parts(&self, bags: &Bags, ctx: &Ctx) -> Result<InstanceKernel> {
-        let NewBags { weights, factors, edges, .. } = self.look_at(bags, ctx)?;
-        // Every instance as a bag of its own, with the weight it has in its bag, and divided as that is.
-        let single = bagwise_engine::rows::singles(bags.instance_count()).0;
-        let mut kernel = self.sums(bags, &single, &weights, ctx)?;
-        if let (Some(kept), Some(new)) = (&self.edges, &edges) {
+        let new = self.look_at(bags, ctx)?;
+        let mut kernel = self.instance_sums(bags, &new.weights, ctx)?;
+        if let (Some(kept), Some(new)) = (&self.edges, &new.edges) {
             kept.add_halves(new, &mut kernel, ctx)?;
         }
-        let of_bag = |(b, factor): (usize, &f64)| vec![*factor; bags.rows(b).len()];
-        let of_instances: Vec<f64> = factors.iter().enumerate().flat_map(of_bag).collect();
-        normalise(&mut kernel, &of_instances, &self.factors);
+        normalise(&mut kernel, &new.factors_of_instances(bags), &self.factors);
+        let weights = new.weights;
         let share = match &weights[..] {
             [only] => shares(only, bags.offsets()),
             several => {
@@ -462,6 +475,28 @@ impl<S: SetKernel> ReferenceBags for KeptBags<S> {
             }
         };
         Ok(InstanceKernel { kernel, share })
+    }
+
+    fn weighted_parts(&self, coefficients: &Csr, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>> {
+        // The edges of all kept bags are one matrix for each output, instead of one for each bag.
+        let combined = self.edges.as_ref().filter(|_| coefficients.rows() < self.len());
+        let Some(combined) = combined.and_then(|edges| edges.combined(coefficients, &self.factors)) else {
+            return Ok(None);
+        };
+        let new = self.look_at(bags, ctx)?;
+        let mut kernel = self.instance_sums(bags, &new.weights, ctx)?;
+        let factors = new.factors_of_instances(bags);
+        normalise(&mut kernel, &factors, &self.factors);
+        let mut parts = Mat::zeros(bags.instance_count(), coefficients.rows());
+        if let Some(new) = &new.edges {
+            combined.add_halves(new, &mut parts, ctx)?;
+        }
+        for (i, factor) in factors.iter().enumerate() {
+            for (k, part) in parts.row_mut(i).iter_mut().enumerate() {
+                *part = divided(*part, *factor, 0.0) + dot(kernel.row(i), coefficients.row(k));
+            }
+        }
+        Ok(Some(parts))
     }
 
     fn graphs(&self, bags: &Bags, ctx: &Ctx) -> Result<Option<Vec<Graph>>> {
