@@ -18,9 +18,10 @@ use rayon::prelude::*;
 use super::cells::Distance;
 use super::cells::literal;
 use super::layout::GramShape;
-use super::pairs::{Side, check, mirror, not_a_number};
+use super::pairs::{Side, check, mirror};
 use super::plan::GramOutput;
 use super::simd::dot;
+use super::source::not_a_number;
 use bagwise_core::{Csr, Ctx, Instances, Mat, Result};
 
 /// A kernel of two instances.

@@ -33,6 +33,7 @@ pub mod scatter;
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_x86;
+mod source;
 mod sparse;
 #[cfg(test)]
 mod tests;

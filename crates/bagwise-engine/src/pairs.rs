@@ -8,7 +8,8 @@
 //! instances. The pass goes tile by tile: squared distances of 48 x 64 instances by a packed matrix product, at
 //! once turned into kernel values (one exponential serves up to six gammas, see `plan`) and at once summed into
 //! the entries of the Grams. The n x n matrix is never stored: memory is the Grams, one packed copy of the
-//! column side, and some hundred kB per thread. Cost n^2 d / 2 multiply-adds (n m d for a rectangle), an
+//! column side (where the budget has no room for it, columns are packed again for every chunk of rows), and some hundred kB per
+//! thread. Cost n^2 d / 2 multiply-adds (n m d for a rectangle), an
 //! exponential per six gammas and pair, and a multiply-add per gamma, weight vector and pair.
 //!
 //! *Threads.* Rows are cut into chunks by a rule that looks only at the data; a chunk sums its tiles in order,
@@ -28,16 +29,16 @@
 //! Kernel values below 2^-1022 (f32: 2^-126) count as 0.
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use super::kernels::{AvailableKernels, ColumnSpan, Kernels, TILE_COLS, TILE_ROWS};
 use super::layout::{GramShape, Group, column_runs, dense_groups, pieces, sparse_groups, strips};
-use super::pack::{Buffer, Centred, centred, mean, pack};
+use super::pack::{Buffer, Centred, centred, pack};
 use super::plan::{GramOutput, TilePlan};
 use super::simd::{Element, InstructionSet};
+use super::source::DistanceSource;
 use super::sparse;
 use bagwise_core::{Csr, Ctx, Error, Instances, Mat, Precision, Result};
 
@@ -125,23 +126,6 @@ pub(crate) fn stays_sparse(csr: &Csr) -> bool {
     csr.nnz() * SPARSE_FACTOR < csr.rows() * csr.cols()
 }
 
-/// Where squared distances come from.
-enum DistanceSource<'a, T> {
-    /// Columns as they are, or after their mean was subtracted; and where that mean now is.
-    Dense {
-        columns: Buffer<T>,
-        subtracted: bool,
-        mean: Vec<f64>,
-        middle: Vec<T>,
-    },
-    Sparse {
-        rows: &'a Csr,
-        cols: &'a Csr,
-        norms: [Vec<f64>; 2],
-        tables: Mutex<Vec<sparse::UnpackedRows>>,
-    },
-}
-
 /// A whole call.
 struct Job<'a, T: Element> {
     rows: &'a Side<'a>,
@@ -174,22 +158,20 @@ pub(crate) fn run_with<T: Element>(
     check(rows, cols, outputs)?;
     let (bags, width) = (rows.offsets.len() - 1, cols.offsets.len() - 1);
     let width = if shape == GramShape::Diagonal { 1 } else { width };
-    let bytes =
-        outputs.len() * bags * width * 8 + cols.instances.rows() * cols.instances.cols() * size_of::<T>();
+    let bytes = (outputs.len() * bags * width * 8) as u64;
     let sparse = match (rows.instances, cols.instances) {
         // The columns decide, because the rows may be any subset of the bags.
         (Instances::Sparse(a), Instances::Sparse(b)) if stays_sparse(b) => Some((a, b)),
         _ => None,
     };
-    ctx.reserve(
-        "Gram matrices",
-        if sparse.is_some() { outputs.len() * bags * width * 8 } else { bytes } as u64,
-        "raise the memory budget, or use fewer widths at a time",
-    )?;
+    ctx.reserve("Gram matrices", bytes, "raise the memory budget, or use fewer widths at a time")?;
     let gamma = outputs.iter().fold(0.0, |max: f64, o| max.max(o.gamma));
     let source = match sparse {
-        Some((a, b)) => sparse_source(a, b)?,
-        None => dense_source(rows, cols, kernels)?,
+        Some((a, b)) => DistanceSource::sparse(a, b)?,
+        None => {
+            let packed = (cols.instances.rows() * cols.instances.cols() * size_of::<T>()) as u64;
+            DistanceSource::dense(rows.instances, cols.instances, kernels.nr, bytes + packed <= ctx.memory)?
+        }
     };
     let job = Job {
         rows,
@@ -261,47 +243,6 @@ pub(crate) fn check(rows: &Side, cols: &Side, outputs: &[GramOutput]) -> Result<
         }
     }
     Ok(())
-}
-
-pub(crate) fn not_a_number() -> Error {
-    Error::Invalid("an instance has a missing value; fill it in before comparing bags".into())
-}
-
-fn sparse_source<'a, T: Element>(a: &'a Csr, b: &'a Csr) -> Result<DistanceSource<'a, T>> {
-    let norms = [sparse::squared_lengths(a), sparse::squared_lengths(b)];
-    if norms.iter().flatten().any(|n| n.is_nan()) {
-        return Err(not_a_number());
-    }
-    Ok(DistanceSource::Sparse { rows: a, cols: b, norms, tables: Mutex::default() })
-}
-
-fn dense_source<'a, T: Element>(
-    rows: &Side,
-    cols: &Side,
-    kernels: &Kernels<T>,
-) -> Result<DistanceSource<'a, T>> {
-    for side in [rows, cols] {
-        let missing = match side.instances {
-            Instances::F64(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
-            Instances::F32(m) => m.data().par_iter().with_min_len(1 << 16).any(|x| x.is_nan()),
-            Instances::Sparse(m) => m.values().iter().any(|x| x.is_nan()),
-            // Their values are finite by construction.
-            Instances::Stored(_) => false,
-        };
-        if missing {
-            return Err(not_a_number());
-        }
-    }
-    let mut mean = mean(cols.instances)?;
-    if !mean.iter().all(|x| x.is_finite()) {
-        mean.fill(0.0);
-    }
-    // Doubles are packed as they are. Rounding to f32 costs numbers far from 0 most, so there the mean goes first.
-    let subtracted = size_of::<T>() < 8;
-    let centre = subtracted.then_some(&mean[..]);
-    let columns = pack(cols.instances, 0..cols.instances.rows(), centre, kernels.nr)?;
-    let middle = mean.iter().map(|&x| T::from_f64(if subtracted { 0.0 } else { x })).collect();
-    Ok(DistanceSource::Dense { columns, subtracted, mean, middle })
 }
 
 /// Up to `TILE_ROWS` rows, ready to meet columns.
@@ -457,6 +398,7 @@ impl<T: Element> Job<'_, T> {
             let wanted = from..(from + step).min(columns.end);
             let cols = from / panel * panel..wanted.end;
             let column_runs = column_runs(self.cols.offsets, wanted);
+            let packed = self.source.packed(self.cols.instances, &cols, self.kernels.nr)?;
             for strip in &strips {
                 // Where bags meet themselves: rows and columns of one numbering.
                 let own_end = self.rows.offsets[self.bag_of(strip.rows.end - 1) + 1];
@@ -464,7 +406,7 @@ impl<T: Element> Job<'_, T> {
                 if self.shape != GramShape::Rectangular && cols.end <= strip.rows.start {
                     continue;
                 }
-                self.distances(strip, own, cols.clone(), table.as_ref(), scratch);
+                self.distances(strip, own, cols.clone(), &packed, table.as_ref(), scratch);
                 for run in self.runs(strip.rows.clone()) {
                     let bag = self.bag_of(run.start);
                     // A rectangle's bag goes on from strip to strip as if there were no strips.
@@ -494,6 +436,7 @@ impl<T: Element> Job<'_, T> {
         strip: &Strip<T>,
         own: bool,
         cols: Range<usize>,
+        columns: &[T],
         table: Option<&sparse::UnpackedRows>,
         scratch: &mut TileScratch<T>,
     ) {
@@ -501,10 +444,8 @@ impl<T: Element> Job<'_, T> {
         let all = own || far.len() == rows.len();
         let tile = &mut scratch.tile;
         match (&self.source, packed, table) {
-            (DistanceSource::Dense { columns, .. }, Some((raw, moved)), _) => {
+            (DistanceSource::Dense { .. }, Some((raw, moved)), _) => {
                 let (width, mr) = (self.cols.instances.cols(), self.kernels.mr);
-                let columns =
-                    &columns[cols.start * width..cols.end.next_multiple_of(self.kernels.nr) * width];
                 // SAFETY: the kernels come from `available`, which checked the instruction set.
                 unsafe {
                     if all {

@@ -276,22 +276,27 @@ proptest! {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bits() {
+fn any_number_of_threads_and_any_memory_gives_the_same_bits() {
     let sizes = [1, 1, 300, 2, 77, 1, 1, 1, 150, 9];
     let case = Case::new(5, &sizes, 33, 3, 0.9);
     let out = outputs(&[0.5, 1.0, 2.0, 5.0], 3);
     for instances in &case.storages() {
         let side = case.side(instances);
-        let go = |threads: usize| {
+        let go = |threads: usize, memory: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut ctx = Ctx::default();
+            ctx.memory = memory;
             pool.install(|| {
-                let square = symmetric(&side, &out, Precision::F64, &Ctx::default()).unwrap();
-                let across = rectangular(&side, &side, &out, Precision::F32, &Ctx::default()).unwrap();
-                (square, across, self_similarity(&side, &out, &Ctx::default()).unwrap())
+                let square = symmetric(&side, &out, Precision::F64, &ctx).unwrap();
+                let across = rectangular(&side, &side, &out, Precision::F32, &ctx).unwrap();
+                (square, across, self_similarity(&side, &out, &ctx).unwrap())
             })
         };
-        let one = go(1);
-        assert!(one == go(2) && one == go(3));
+        let plenty = Ctx::default().memory;
+        // Room for the Grams alone: columns are packed tile by tile.
+        let little = (8 * out.len() * sizes.len() * sizes.len()) as u64;
+        let one = go(1, plenty);
+        assert!(one == go(2, plenty) && one == go(3, plenty) && one == go(2, little));
         for gram in &one.0 {
             for i in 0..gram.rows() {
                 for j in 0..i {
