@@ -1,6 +1,6 @@
 """The scikit-learn side of `cargo xtask bench linear`: misvm's loops with SVC(kernel="linear") as their machine.
 
-    linear.py FILE METHOD C    prints "cpu SECONDS", "machines N" and "accuracy SHARE" for ten folds
+    linear.py FILE METHOD C FOLDS    prints "cpu SECONDS", "machines N" and "accuracy SHARE" for the first FOLDS of ten folds
 
 METHOD is sil (instances have the labels of their bags), mi-svm (instances of positive bags are labelled again by every
 machine, one of a bag positive at least) or mi-svm-bag (a positive bag is its mean, then the instance with the largest
@@ -72,16 +72,16 @@ def mi_svm_bag(bags, y, c):
     return last, trained
 
 
-def main(path, method, c):
+def main(path, method, c, folds):
     bags, y = read(path)
     fold = np.empty(len(y), dtype=int)
     rng = np.random.default_rng(0)
     order = np.concatenate([rng.permutation(np.flatnonzero(y == label)) for label in (1, -1)])
     fold[order] = np.arange(len(y)) % 10
     learn = {"sil": sil, "mi-svm": mi_svm, "mi-svm-bag": mi_svm_bag}[method]
-    right = machines = 0
+    right = machines = tested = 0
     started = time.process_time()
-    for k in range(10):
+    for k in range(folds):
         train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         stacked = np.vstack([bags[i] for i in train])
         mean, spread = stacked.mean(0), stacked.std(0)
@@ -89,11 +89,12 @@ def main(path, method, c):
         scaled = [(b - mean) / spread for b in bags]
         last, trained = learn([scaled[t] for t in train], y[train], c)
         machines += trained
+        tested += len(test)
         right += sum((last.decision_function(scaled[t]).max() > 0) == (y[t] > 0) for t in test)
     print("cpu", time.process_time() - started)
     print("machines", machines)
-    print("accuracy", right / len(y))
+    print("accuracy", right / tested)
     print("version", sklearn.__version__)
 
 
-main(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+main(sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
