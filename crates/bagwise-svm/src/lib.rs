@@ -32,6 +32,7 @@ mod chunks;
 mod faces;
 mod features;
 mod forms;
+mod interior;
 mod isotonic;
 mod linear;
 mod platt;

@@ -20,6 +20,8 @@
 //! together: conjugate gradients on the face of the box that they span, with `sum b_i` held, one visit to
 //! each free row a step; whoever would leave the face stops the step at its bound and is left out.
 //!
+//! Dense rows that need very many passes get a start near the optimum from the method of `interior`.
+//!
 //! A pass costs one visit to each active row (twice its non-zeros). Coefficients at a bound that point outwards
 //! by more than the last pass's largest violation are skipped until the end. An answer is accepted after `w` has
 //! been summed afresh, the constraint been met exactly, and the KKT gap of all rows been measured. Rows are
@@ -33,6 +35,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::features::Features;
 use crate::forms::{Form, stretch};
+use crate::interior;
 use crate::problem::Dual;
 use crate::smo::{Solution, SolveOutcome, StopReason};
 
@@ -170,9 +173,13 @@ fn solve(
     let by_gap = params.relative_gap > 0.0;
     let longest = if by_gap { 2 } else { 64 } * PATIENCE * n;
     let mut objective_then = f64::INFINITY;
+    // Where descent is slow, another method finds a better place to go on from.
+    let mut leap = leap_after(features, dual);
+    let mut visits = 0;
     let (status, outputs) = loop {
         passes += 1;
         visited += active.len();
+        visits += active.len();
         let at_hand = random.order(&mut active, features);
         let bias_before = descent.bias();
         let violation = descent.pass(&mut active, skip_beyond, &mut spare);
@@ -202,6 +209,16 @@ fn solve(
                     break (StopReason::PrecisionLimit, outputs);
                 }
                 _ => {}
+            }
+            if leap.is_some_and(|after| visits >= after) {
+                leap = None;
+                if let Some(better) = descent.leap(now.objective, params) {
+                    descent = better;
+                    active = (0..n).collect();
+                    (skip_beyond, spare) = (f64::INFINITY, f64::INFINITY);
+                    (patience, visited, objective_then) = (PATIENCE * n, 0, f64::INFINITY);
+                    continue;
+                }
             }
             // Passes and steps on the face share the work by what they achieve for each visit to a row.
             let (gain, visits) = descent.face(&outputs, visited / 4);
@@ -237,7 +254,22 @@ fn solve(
     (Solution { coefficients: descent.b, outputs, bias: end.bias, outcome }, descent.w)
 }
 
+/// The visits to rows after which an interior point method is asked, if it can be.
+fn leap_after(features: &Features<'_>, dual: &Dual) -> Option<usize> {
+    let Features::Dense { columns, .. } = features else { return None };
+    interior::passes_before(*columns, dual).map(|passes| passes * dual.len())
+}
+
 impl<'a> Descent<'a> {
+    /// A descent from near the optimum, if an interior point method finds a place with a lower objective.
+    fn leap(&self, objective: f64, params: &LinearParams<'_>) -> Option<Descent<'a>> {
+        let Features::Dense { values, columns } = *self.features else { return None };
+        let b = interior::near_optimum(values, columns, self.dual, params.cancel)?;
+        let mut there = Descent::new(self.features, self.dual, Some(&b));
+        let outputs = there.refresh(true);
+        (self.dual.finish(&there.b, &outputs).objective < objective).then_some(there)
+    }
+
     fn new(features: &'a Features<'a>, dual: &'a Dual, start: Option<&[f64]>) -> Descent<'a> {
         let n = dual.len();
         let norms: Vec<f64> = (0..n).map(|i| features.squared_norm(i)).collect();

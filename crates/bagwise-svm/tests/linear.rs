@@ -86,6 +86,36 @@ fn agrees_with_the_kernel_solver() {
     }
 }
 
+/// Classes that overlap wherever one looks take descent thousands of passes; dense rows go on from an interior point.
+#[test]
+fn overlapping_classes_need_few_passes() {
+    let (n, d) = (3000, 12);
+    let mut data = points(n, d, 8);
+    let mut random = Random(9);
+    data.labels.iter_mut().for_each(|label| *label = if random.uniform() < 0.5 { 1.0 } else { -1.0 });
+    let flat = data.x.concat();
+    let form = Form::Classify { labels: &data.labels };
+    let params = LinearParams { tolerance: 1e-4, max_passes: 100_000, ..LinearParams::default() };
+    for cost in [1.0, 100.0] {
+        let mut bounds = bounds(cost, n);
+        // A row without weight stays at zero.
+        bounds[7] = 0.0;
+        let dense = fit_linear(&Features::Dense { values: &flat, columns: d }, form, &bounds, None, &params);
+        let descent = fit_linear(&Compressed::new(&data.x, d).features(), form, &bounds, None, &params);
+        assert_eq!(dense.outcome.status, StopReason::Converged);
+        assert_eq!(dense.coefficients[7], 0.0);
+        assert!(
+            3 * dense.outcome.iterations < descent.outcome.iterations,
+            "{:?} and {:?}",
+            dense.outcome,
+            descent.outcome
+        );
+        // The gaps of both, summed over the rows that are not at their bound.
+        let ratio = dense.outcome.objective / descent.outcome.objective - 1.0;
+        assert!(ratio.abs() < 1e-6, "{ratio}");
+    }
+}
+
 #[test]
 fn paths_and_starts_lead_to_the_same_machine() {
     let data = points(80, 6, 21);
@@ -258,8 +288,8 @@ fn rows_outside_memory_are_read_less_often_than_visited() {
     let form = Form::Classify { labels: &labels };
     let params = LinearParams { tolerance: 1e-6, relative_gap: 1e-5, ..LinearParams::default() };
     let bounds = vec![10.0; n];
-    let flat = rows.concat();
-    let inside = fit_linear(&Features::Dense { values: &flat, columns: d }, form, &bounds, None, &params);
+    // Sparse, so that both are solved by descent alone.
+    let inside = fit_linear(&Compressed::new(&rows, d).features(), form, &bounds, None, &params);
     let outside = Outside::new(&rows, block, n / 3);
     let found = fit_linear(&Features::Elsewhere(&outside), form, &bounds, None, &params);
     assert_eq!(found.outcome.status, StopReason::Converged);

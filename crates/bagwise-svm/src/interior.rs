@@ -1,0 +1,287 @@
+//! A point near the optimum of a machine on dense features, by an interior point method: where coordinate descent has not come to
+//! an end after many passes, it goes on from here.
+//!
+//! Descent needs the more passes the higher the cost, the more rows overlap and the more features are correlated. Newton's
+//! method on the relaxed optimality conditions
+//!
+//! ```text
+//! X X'b - linear + y - l + u = 0,   sum b_i = 0,   l_i (b_i - lower_i) = u_i (upper_i - b_i) = mu,   mu -> 0
+//! ```
+//!
+//! (`l`, `u` the multipliers of the bounds, `y` the bias) takes some twenty steps whatever the data. Each solves
+//! `(D + X X') x = r` with a diagonal `D`, by the inverse of `I + X'D^-1 X`, which is as small as there are features: n d^2 / 2
+//! multiply-adds a step. What it finds is rounded to the bounds that hold, and is only a start: descent decides when the problem
+//! is solved.
+//!
+//! Ferris, Munson: Interior-point methods for massive support vector machines, SIAM J. Optimization 13 (2002) 783; the steps are
+//! Mehrotra's, SIAM J. Optimization 2 (1992) 575.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::problem::Dual;
+
+/// Beyond this many features the small matrix is no longer small.
+const MOST_COLUMNS: usize = 1024;
+/// Steps after which it has failed; twenty are usual.
+const MOST_STEPS: usize = 80;
+/// What is left of the duality gap, as a share of the objective. The faces are known then.
+const GAP: f64 = 1e-8;
+/// The share of the way to the nearest bound that a step goes.
+const SHARE: f64 = 0.99;
+
+/// Passes of coordinate descent that cost about twice what these steps do if all rows are active, and as much if few are:
+/// descent is tried for so long. Nothing where these steps cannot be taken.
+pub(crate) fn passes_before(columns: usize, dual: &Dual) -> Option<usize> {
+    let fits = dual.tube == 0.0 && (1..=MOST_COLUMNS).contains(&columns) && dual.len() > columns;
+    // A step costs d^2 / 2 multiply-adds a row in vectors of four, a visit to a row 2 d; three solutions, five visits.
+    fits.then(|| 20 * (columns / 16 + 5))
+}
+
+/// Dense rows.
+struct Rows<'a> {
+    values: &'a [f64],
+    columns: usize,
+}
+
+/// The coefficients, rounded to the bounds that hold; nothing if it did not get there.
+pub(crate) fn near_optimum(
+    values: &[f64],
+    columns: usize,
+    dual: &Dual,
+    cancel: Option<&AtomicBool>,
+) -> Option<Vec<f64>> {
+    let n = dual.len();
+    let rows = Rows { values, columns };
+    let range: Vec<f64> = (0..n).map(|i| dual.upper[i] - dual.lower[i]).collect();
+    let moves = |i: usize| range[i] > 0.0;
+    let movable = (0..n).filter(|&i| moves(i)).count();
+    // From the middle of the box. Distances to the bounds are kept themselves: as differences they would lose their digits.
+    let mut above: Vec<f64> = range.iter().map(|r| 0.5 * r).collect();
+    let mut below = above.clone();
+    let place = |i: usize, above: f64, below: f64| match above < below {
+        true => dual.lower[i] + above,
+        false => dual.upper[i] - below,
+    };
+    let mut b: Vec<f64> = (0..n).map(|i| place(i, above[i], below[i])).collect();
+    // The weights are variables of their own, which become the sum of the rows on the way: from the middle of the box that sum
+    // would have huge outputs. One is the distance of the classes from the boundary.
+    let mut w = vec![0.0; columns];
+    let mut bias = 0.0;
+    let mut low = vec![10.0; n];
+    let mut high = vec![10.0; n];
+    let mut ended = false;
+    for _ in 0..MOST_STEPS {
+        if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return None;
+        }
+        let missing: Vec<f64> = rows.combined(&b).iter().zip(&w).map(|(sum, w)| sum - w).collect();
+        // The slopes with the weights as they will be after a whole step that moves no coefficient.
+        let weights: Vec<f64> = w.iter().zip(&missing).map(|(w, m)| w + m).collect();
+        let slope = |i: usize, output: f64| output - dual.linear[i] + bias;
+        let outputs = rows.products(&weights);
+        let residual: Vec<f64> = (0..n).map(|i| low[i] - high[i] - slope(i, outputs[i])).collect();
+        let imbalance: f64 = b.iter().sum();
+        let gap: f64 = (0..n).filter(|&i| moves(i)).map(|i| above[i] * low[i] + below[i] * high[i]).sum();
+        let quadratic = 0.5 * weights.iter().map(|v| v * v).sum::<f64>();
+        let objective = quadratic - dual.linear.iter().zip(&b).map(|(l, b)| l * b).sum::<f64>();
+        let worst =
+            (0..n).filter(|&i| moves(i)).fold(imbalance.abs(), |worst, i| worst.max(residual[i].abs()));
+        if gap <= GAP * (1.0 + objective.abs()) && worst <= 1e-6 {
+            ended = true;
+            break;
+        }
+        let mu = gap / (2 * movable) as f64;
+        let inverse: Vec<f64> = (0..n)
+            .map(|i| if moves(i) { 1.0 / (low[i] / above[i] + high[i] / below[i]) } else { 0.0 })
+            .collect();
+        let factor = Factor::new(&rows, &inverse)?;
+        let ones = factor.solve(&rows, &inverse, &vec![1.0; n]);
+        let of_ones: f64 = ones.iter().sum();
+        // Where the two products go: to 0 first, then to what is left of them and what the first step neglects.
+        let direction = |to_low: &dyn Fn(usize) -> f64, to_high: &dyn Fn(usize) -> f64| {
+            let right = |i: usize| {
+                if !moves(i) {
+                    return 0.0;
+                }
+                residual[i] + (to_low(i) / above[i] - low[i]) - (to_high(i) / below[i] - high[i])
+            };
+            let mut moved = factor.solve(&rows, &inverse, &(0..n).map(right).collect::<Vec<f64>>());
+            let bias = (moved.iter().sum::<f64>() + imbalance) / of_ones;
+            moved.iter_mut().zip(&ones).for_each(|(m, o)| *m -= bias * o);
+            let of_low = |i: usize| (to_low(i) - low[i] * moved[i]) / above[i] - low[i];
+            let of_high = |i: usize| (to_high(i) + high[i] * moved[i]) / below[i] - high[i];
+            let lows: Vec<f64> = (0..n).map(|i| if moves(i) { of_low(i) } else { 0.0 }).collect();
+            let highs: Vec<f64> = (0..n).map(|i| if moves(i) { of_high(i) } else { 0.0 }).collect();
+            let mut longest: f64 = 1.0 / SHARE;
+            for i in (0..n).filter(|&i| moves(i)) {
+                let pairs =
+                    [(above[i], moved[i]), (below[i], -moved[i]), (low[i], lows[i]), (high[i], highs[i])];
+                for (now, change) in pairs {
+                    if change < 0.0 {
+                        longest = longest.min(-now / change);
+                    }
+                }
+            }
+            (moved, lows, highs, bias, longest)
+        };
+        let (moved, lows, highs, _, longest) = direction(&|_| 0.0, &|_| 0.0);
+        let step = longest.min(1.0);
+        let after = |i: usize| {
+            (above[i] + step * moved[i]) * (low[i] + step * lows[i])
+                + (below[i] - step * moved[i]) * (high[i] + step * highs[i])
+        };
+        let left: f64 = (0..n).filter(|&i| moves(i)).map(after).sum::<f64>() / (2 * movable) as f64;
+        let aim = mu * (left / mu).max(0.0).powi(3);
+        let (moved, lows, highs, of_bias, longest) =
+            direction(&|i| aim - moved[i] * lows[i], &|i| aim + moved[i] * highs[i]);
+        let step = SHARE * longest;
+        if !step.is_finite() || step < 1e-10 {
+            break;
+        }
+        for i in (0..n).filter(|&i| moves(i)) {
+            above[i] += step * moved[i];
+            below[i] -= step * moved[i];
+            low[i] += step * lows[i];
+            high[i] += step * highs[i];
+            b[i] = place(i, above[i], below[i]);
+        }
+        bias += step * of_bias;
+        let of_weights = rows.combined(&moved);
+        for (k, w) in w.iter_mut().enumerate() {
+            *w += step * (missing[k] + of_weights[k]);
+        }
+    }
+    // At a bound the multiplier is large beside the distance, which is about mu over it.
+    let mut free = Vec::new();
+    for i in (0..n).filter(|&i| moves(i)) {
+        if low[i] > above[i] / range[i] {
+            b[i] = dual.lower[i];
+        } else if high[i] > below[i] / range[i] {
+            b[i] = dual.upper[i];
+        } else {
+            free.push(i);
+        }
+    }
+    // The others take what the sum lost by that, each by its room, so that what is at a bound stays there.
+    let excess: f64 = b.iter().sum();
+    let room = |i: usize, b: f64| if excess > 0.0 { b - dual.lower[i] } else { dual.upper[i] - b };
+    let total: f64 = free.iter().map(|&i| room(i, b[i])).sum();
+    if total > excess.abs() {
+        free.iter().for_each(|&i| b[i] -= excess / total * room(i, b[i]));
+    }
+    (ended && b.iter().all(|b| b.is_finite())).then_some(b)
+}
+
+impl Rows<'_> {
+    fn each(&self) -> impl Iterator<Item = &[f64]> {
+        self.values.chunks_exact(self.columns)
+    }
+
+    /// The sum of the rows times some weights.
+    fn combined(&self, weights: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.columns];
+        for (row, weight) in self.each().zip(weights).filter(|(_, w)| **w != 0.0) {
+            sum.iter_mut().zip(row).for_each(|(s, x)| *s += weight * x);
+        }
+        sum
+    }
+
+    /// The product of every row with a vector.
+    fn products(&self, w: &[f64]) -> Vec<f64> {
+        let features = crate::Features::Dense { values: self.values, columns: self.columns };
+        (0..features.len()).map(|i| features.dot(i, w)).collect()
+    }
+}
+
+/// The lower Cholesky factor of `I + X'D^-1 X`, row after row.
+struct Factor {
+    lower: Vec<f64>,
+    size: usize,
+}
+
+impl Factor {
+    fn new(rows: &Rows<'_>, inverse: &[f64]) -> Option<Factor> {
+        let d = rows.columns;
+        let mut lower = vec![0.0; d * d];
+        (0..d).for_each(|j| lower[j * d + j] = 1.0);
+        add_products(rows.values, inverse, d, &mut lower);
+        for j in 0..d {
+            for k in 0..=j {
+                let (of_k, of_j) = (&lower[k * d..k * d + k], &lower[j * d..j * d + k]);
+                let sum: f64 = of_k.iter().zip(of_j).map(|(a, b)| a * b).sum();
+                let left = lower[j * d + k] - sum;
+                lower[j * d + k] = match j == k {
+                    // Not positive only where numbers overflowed.
+                    true if left.is_nan() || left <= 0.0 => return None,
+                    true => left.sqrt(),
+                    false => left / lower[k * d + k],
+                };
+            }
+        }
+        Some(Factor { lower, size: d })
+    }
+
+    /// `(D + X X')^-1 r`.
+    fn solve(&self, rows: &Rows<'_>, inverse: &[f64], r: &[f64]) -> Vec<f64> {
+        let mut scaled: Vec<f64> = inverse.iter().zip(r).map(|(d, r)| d * r).collect();
+        let mut t = rows.combined(&scaled);
+        let (d, lower) = (self.size, &self.lower);
+        for j in 0..d {
+            let sum: f64 = lower[j * d..j * d + j].iter().zip(&t).map(|(a, b)| a * b).sum();
+            t[j] = (t[j] - sum) / lower[j * d + j];
+        }
+        for j in (0..d).rev() {
+            t[j] /= lower[j * d + j];
+            let own = t[j];
+            t[..j].iter_mut().zip(&lower[j * d..j * d + j]).for_each(|(t, a)| *t -= own * a);
+        }
+        let products = rows.products(&t);
+        scaled.iter_mut().zip(inverse).zip(products).for_each(|((s, d), p)| *s -= d * p);
+        scaled
+    }
+}
+
+/// Adds the lower triangle of `X'D^-1 X`. As in `scan`, the loop for AVX2 is the same loop with wider vectors: both give the same
+/// bits.
+fn add_products(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn wide(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
+            add_products_plain(values, inverse, columns, sums);
+        }
+        // SAFETY: the processor has AVX2.
+        return unsafe { wide(values, inverse, columns, sums) };
+    }
+    add_products_plain(values, inverse, columns, sums);
+}
+
+#[inline(always)]
+fn add_products_plain(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
+    /// Rows that are added together, so that the sums are read and written once for all of them.
+    const TOGETHER: usize = 8;
+    let mut padded = vec![0.0; TOGETHER * columns];
+    for (rows, weights) in values.chunks(TOGETHER * columns).zip(inverse.chunks(TOGETHER)) {
+        let rows = match rows.len() == padded.len() {
+            true => rows,
+            false => {
+                padded[..rows.len()].copy_from_slice(rows);
+                padded[rows.len()..].fill(0.0);
+                &padded
+            }
+        };
+        let mut own = [0.0; TOGETHER];
+        own[..weights.len()].copy_from_slice(weights);
+        for j in 0..columns {
+            let factors: [f64; TOGETHER] = std::array::from_fn(|r| own[r] * rows[r * columns + j]);
+            let of: [&[f64]; TOGETHER] = std::array::from_fn(|r| &rows[r * columns..][..j + 1]);
+            for (k, sum) in sums[j * columns..][..j + 1].iter_mut().enumerate() {
+                let mut more = 0.0;
+                for r in 0..TOGETHER {
+                    more += factors[r] * of[r][k];
+                }
+                *sum += more;
+            }
+        }
+    }
+}
