@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use bagwise::count;
 use bagwise::judge::{Difference, MethodSummary, Metric, Standing, Truth};
 
-use crate::markup::{Markup, count, duration, fixed, place};
+use crate::markup::{Markup, duration, fixed, place};
 use crate::plot::AxisScale;
 use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;

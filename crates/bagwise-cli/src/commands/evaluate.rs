@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use bagwise::Evaluation;
 use bagwise::io::save_whole;
 use bagwise::judge::{MethodSummary, Metric, MetricSummary, Resampling, bootstrap_method};
 use bagwise::run::files::SUMMARY;
+use bagwise::{Evaluation, count};
 
 use crate::args::Data;
 use crate::judging::{self, Judging, Sharding, metric_json, shown};
@@ -190,14 +190,13 @@ impl Output for Estimate<'_> {
     }
 
     fn text(&self, paint: Style) -> String {
-        let count = self.results.records.len();
         let mut page = format!(
-            "{} on {}{}, {}, {count} {} in {:.1} s\n\n",
+            "{} on {}{}, {}, {} in {:.1} s\n\n",
             paint.paint(&self.line().method, BOLD),
             self.data,
             self.tested.map_or(String::new(), |test| format!(", tested on {test}")),
             self.results.plan.protocol,
-            if count == 1 { "fit" } else { "fits" },
+            count(self.results.records.len(), "fit"),
             self.results.elapsed.as_secs_f64()
         );
         // A rule for the threshold is about these, and what it costs shows in the other one.

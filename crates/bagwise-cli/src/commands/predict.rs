@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use bagwise::io::Column;
 use bagwise::model::{Model, Prediction};
-use bagwise::{CarriedColumn, Dataset};
+use bagwise::{CarriedColumn, Dataset, count};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Rows, beside, count, quoted};
+use crate::output::{Digits, Object, Output, Rows, beside, quoted};
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, Target, each_piece};
 

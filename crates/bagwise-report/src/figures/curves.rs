@@ -1,10 +1,10 @@
 //! How scores order bags (ROC, precision and recall) and whether probabilities mean what they say (reliability). Curves
 //! are of the first repeat, the mean of its folds, weighted so that their areas are those in the tables; only with two classes.
 
-use bagwise::BASELINE;
 use bagwise::judge::{Metric, wilson};
+use bagwise::{BASELINE, count};
 
-use crate::markup::{Markup, count, fixed, maybe, place};
+use crate::markup::{Markup, fixed, maybe, place};
 use crate::plot::{AxisScale, Figure, axes, figure, legend, line, mark, path, titled};
 use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::{JudgedBag, View};
