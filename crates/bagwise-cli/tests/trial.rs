@@ -1,0 +1,56 @@
+//! What a first user met: messages that have to explain a result, or that are typed again as they are printed.
+
+mod common;
+
+use common::{done, folder, text};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A table of 60 bags in 12 groups; bags of class 1 are in the first `groups` of them.
+fn few_actives(at: &Path, groups: usize) {
+    let mut table = String::from("mol,active,scaffold,x,y\n");
+    for bag in 0..60 {
+        let active = u8::from(bag % 12 < groups && bag % 24 < 12);
+        for instance in 0..3 {
+            let noise = f64::from((bag * 37 + instance * 61) as u32 % 100) / 100.0;
+            let (x, y) = (f64::from(active) + 2.0 * noise, noise * noise);
+            writeln!(table, "m{bag},{active},s{},{x:.3},{y:.3}", bag % 12).unwrap();
+        }
+    }
+    std::fs::write(at.join("few.csv"), table).unwrap();
+}
+
+const READ: &str = "few.csv --bag mol --label active --group scaffold";
+
+#[test]
+fn folds_that_lack_a_class_are_explained() {
+    let folder = folder();
+    let said = |groups: usize, more: &str| {
+        few_actives(folder.path(), groups);
+        let line = format!("evaluate {READ} --method mi-kernel -p c=1 {more}");
+        text(&done(folder.path(), &line).stderr).to_string()
+    };
+    let four = said(4, "");
+    assert!(
+        four.contains(
+            "warning: 6 of 10 folds have test bags of one class only: class 1 is in 4 of 12 groups, and groups are never split; \
+             roc_auc rests on the other folds; use at most 4 folds with --folds, or name other groups with --group COLUMN"
+        ),
+        "{four}"
+    );
+    assert!(!said(4, "--folds 4").contains("of one class only"), "what is advised helps");
+    let two = said(2, "");
+    assert!(two.contains("2 of 10 folds have a single training group of class 1"), "{two}");
+    assert!(two.contains("no number of folds helps; add bags of class 1 from more groups"), "{two}");
+    let one = said(1, "");
+    assert!(one.contains(", and 1 of 10 folds has no training bag of class 1: class 1 is in 1 of 12 groups"), "{one}");
+    assert!(!said(12, "").contains("of one class only"), "nothing is lacking");
+    // Without groups there are few bags of the class, not few groups.
+    let alone = "evaluate few.csv --bag mol --label active --ignore scaffold --method mi-kernel -p c=1";
+    few_actives(folder.path(), 1);
+    let said = text(&done(folder.path(), alone).stderr).to_string();
+    assert!(
+        said.contains("3 of 60 bags are of class 1; roc_auc rests on the other folds; use at most 3 folds"),
+        "{said}"
+    );
+}
