@@ -54,3 +54,23 @@ fn folds_that_lack_a_class_are_explained() {
         "{said}"
     );
 }
+
+#[test]
+#[cfg(unix)]
+fn the_command_that_is_proposed_works_as_it_is_printed() {
+    let folder = folder();
+    let path = folder.path();
+    few_actives(path, 1);
+    // A column that says nothing of the label is all there is to learn from.
+    let table = std::fs::read_to_string(path.join("few.csv")).unwrap();
+    let noise = |at: usize| if at == 0 { "z".to_string() } else { (at % 7).to_string() };
+    let rows: String = table.lines().enumerate().map(|(at, row)| format!("{row},{}\n", noise(at))).collect();
+    std::fs::write(path.join("few.csv"), rows).unwrap();
+    let line = format!("compare {READ} --ignore x --keep y --methods simple-mi --no-report -o out");
+    let said = text(&done(path, &line).stdout).to_string();
+    let command = said.split("check labels and features: ").nth(1).unwrap_or_else(|| panic!("{said}"));
+    assert!(command.contains("--bag mol --label active --group scaffold"), "{command}");
+    let shown = common::shell(path, command);
+    assert_eq!(shown.status.code(), Some(0), "{command}: {}", text(&shown.stderr));
+    assert!(text(&shown.stdout).contains("60 bags"), "{}", text(&shown.stdout));
+}

@@ -249,6 +249,8 @@ struct Comparison<'a> {
     /// What the user called the data.
     data: &'a str,
     report: Option<PathBuf>,
+    /// Looks at the data, read as here.
+    inspect_command: String,
     fit_command: String,
     /// What it fits.
     fit_method: String,
@@ -280,16 +282,16 @@ impl Comparison<'_> {
             .find(|c| c.name == taken && !plan.protocol.name.tunes())
             .map_or(&[][..], |c| &c.setups);
         let seed = if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) };
+        let read = format!("{}{}{fold}", quoted(data), args.read.words());
+        let inspect_command = format!("bagwise inspect {read}{seed}");
         let fit_command = format!(
-            "bagwise fit {}{}{fold} --method {taken}{}{}{inner}{seed} -o {}",
-            quoted(data),
-            args.read.words(),
+            "bagwise fit {read} --method {taken}{}{}{inner}{seed} -o {}",
             args.learning.words(taken, fixed),
             args.choosing.words(taken),
             // With the data in its name, the next data set does not replace the model.
             quoted(&format!("{}-{taken}.bagwise", stem_of(data))),
         );
-        Ok(Comparison { results, data, report: None, fit_command, fit_method: taken.into() })
+        Ok(Comparison { results, data, report: None, inspect_command, fit_command, fit_method: taken.into() })
     }
 
     fn folder(&self) -> &Path {
@@ -443,9 +445,9 @@ impl Output for Comparison<'_> {
         let next = match self.fit_method == BASELINE {
             // A model that has learned nothing is of no use.
             true => format!(
-                "by {}, no method is better than a constant; check labels and features: bagwise inspect {}",
+                "by {}, no method is better than a constant; check labels and features: {}",
                 self.results.plan.metric.name(),
-                quoted(self.data)
+                self.inspect_command
             ),
             false => self.fit_command.clone(),
         };

@@ -78,9 +78,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         // Only a file that exists can have been given in the wrong place.
         match Path::new(second).is_file() && Model::load(Path::new(second)).is_ok() {
             true => anyhow!(
-                "{first}: not a model, but {second} is; next: bagwise predict {} {}",
+                "{first}: not a model, but {second} is; next: bagwise predict {} {}{}",
                 quoted(second),
-                quoted(first)
+                quoted(first),
+                args.read.words()
             ),
             false => error.into(),
         }
