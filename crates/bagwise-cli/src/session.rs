@@ -1,9 +1,10 @@
 //! What all commands share while they run: the library's context (seed, memory, progress, the flag that Ctrl-C sets),
 //! the output format, and how much is printed on stderr.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
@@ -37,6 +38,8 @@ pub(crate) struct Session {
     csv_safe: bool,
     force: bool,
     quiet: bool,
+    /// What would mislead whoever reads the results, in words: results for programs say it too.
+    noted: Mutex<Vec<String>>,
     shown: Option<Arc<ProgressDisplay>>,
     started: Instant,
 }
@@ -77,7 +80,8 @@ impl Session {
             other => other.context("could not listen for Ctrl-C")?,
         }
         let General { format, csv_safe, force, quiet, .. } = *options;
-        Ok(Session { ctx, format, csv_safe, force, quiet, shown, started })
+        let noted = Mutex::default();
+        Ok(Session { ctx, format, csv_safe, force, quiet, noted, shown, started })
     }
 
     /// A clock that started with the program: a budget includes the reading of data.
@@ -103,14 +107,14 @@ impl Session {
 
     /// Shows what a reader has to say of data.
     pub(crate) fn warn_of(&self, data: &Dataset) {
-        data.warnings.iter().for_each(|warning| self.warn(&warning.worded(&wording::option)));
+        data.warnings.iter().for_each(|warning| self.note(&warning.worded(&wording::option)));
     }
 
     /// Warns about problems in the data that would make results misleading, such as attributes that reveal the label.
     pub(crate) fn caution(&self, findings: &[Finding]) {
         for finding in findings {
             let remedy = finding.remedy.worded(&wording::option);
-            self.warn(&format!("{}; {remedy}", finding.message));
+            self.note(&format!("{}; {remedy}", finding.message));
         }
     }
 
@@ -221,6 +225,19 @@ impl Session {
     /// Warns on stderr.
     pub(crate) fn warn(&self, text: &str) {
         self.say(&format!("{} {text}", output::paint_stderr("warning:", output::YELLOW)));
+    }
+
+    /// Warns of what belongs to the results: [`Session::noted`] returns it for their JSON.
+    pub(crate) fn note(&self, text: &str) {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(output::printable(text));
+        self.warn(text);
+    }
+
+    /// All such warnings so far, each once; the next results begin without.
+    pub(crate) fn take_notes(&self) -> Vec<String> {
+        let noted = std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut seen = BTreeSet::new();
+        noted.into_iter().filter(|text| seen.insert(text.clone())).collect()
     }
 
     /// Takes progress off the screen.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{done, folder, text};
+use common::{done, folder, json, text};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -73,4 +73,32 @@ fn the_command_that_is_proposed_works_as_it_is_printed() {
     let shown = common::shell(path, command);
     assert_eq!(shown.status.code(), Some(0), "{command}: {}", text(&shown.stderr));
     assert!(text(&shown.stdout).contains("60 bags"), "{}", text(&shown.stdout));
+}
+
+#[test]
+fn results_for_programs_have_the_warnings() {
+    let folder = folder();
+    let path = folder.path();
+    // The label as a feature, bags that are there twice, and few groups with a class.
+    few_actives(path, 4);
+    let table = std::fs::read_to_string(path.join("few.csv")).unwrap();
+    let leak = |row: &str| format!("{row},{}\n", row.split(',').nth(1).unwrap().replace("active", "outcome"));
+    let copy = |row: &str| row.starts_with("m3,").then(|| format!("again-{}", leak(row)));
+    let rows: String = table.lines().map(leak).chain(table.lines().filter_map(copy)).collect();
+    std::fs::write(path.join("few.csv"), rows.replace("again-m3,1,s3", "again-m3,1,s4")).unwrap();
+    let expected = ["outcome", "copy of an earlier one", "test bags of one class only"];
+    let has_all = |found: &serde_json::Value| {
+        let list = found["warnings"].as_array().unwrap_or_else(|| panic!("{found}"));
+        for part in expected {
+            assert!(list.iter().any(|w| w.as_str().unwrap().contains(part)), "{part}: {list:?}");
+        }
+    };
+    let method = "mi-kernel -p c=1 -p gamma=1";
+    has_all(&json(path, &format!("evaluate {READ} --method {method} -o one -q")));
+    has_all(&serde_json::from_slice(&std::fs::read(path.join("one/summary.json")).unwrap()).unwrap());
+    has_all(&json(path, &format!("compare {READ} --methods {method} -o several --no-report")));
+    has_all(&serde_json::from_slice(&std::fs::read(path.join("several/summary.json")).unwrap()).unwrap());
+    // Of good data there is nothing to say.
+    let quiet = json(path, "evaluate musk1 --method simple-mi -p c=1 -p gamma=1");
+    assert_eq!(quiet["warnings"], serde_json::json!([]), "{quiet}");
 }

@@ -196,7 +196,9 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         return judging::run_shard(evaluate, shard, args.judging.level, &folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
+    let remarks = judging::remarks(&results);
     let mut comparison = Comparison::new(&results, args, name)?;
+    comparison.warnings = [session.take_notes(), remarks.clone()].concat();
     reporting::add(comparison.folder(), |known| {
         known.fit_command = comparison.fit_command.clone();
         known.fit_method = comparison.fit_method.clone();
@@ -211,7 +213,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     }
     save_whole(&comparison.folder().join(SUMMARY), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;
-    Ok(judging::conclude(&results, session))
+    Ok(judging::conclude(&results, &remarks, session))
 }
 
 /// What output is named after: the data without folders and endings.
@@ -254,6 +256,7 @@ struct Comparison<'a> {
     fit_command: String,
     /// What it fits.
     fit_method: String,
+    warnings: Vec<String>,
 }
 
 impl Comparison<'_> {
@@ -291,7 +294,15 @@ impl Comparison<'_> {
             // With the data in its name, the next data set does not replace the model.
             quoted(&format!("{}-{taken}.bagwise", stem_of(data))),
         );
-        Ok(Comparison { results, data, report: None, inspect_command, fit_command, fit_method: taken.into() })
+        Ok(Comparison {
+            results,
+            data,
+            report: None,
+            inspect_command,
+            fit_command,
+            fit_method: taken.into(),
+            warnings: Vec::new(),
+        })
     }
 
     fn folder(&self) -> &Path {
@@ -417,7 +428,7 @@ impl Output for Comparison<'_> {
         object.put("skipped", self.results.skipped());
         object.put_list("incomplete", self.results.incomplete.iter().map(incomplete).collect());
         object.put("folder", self.folder()).put("report", &self.report);
-        object.put("next", &self.fit_command);
+        object.put("warnings", &self.warnings).put("next", &self.fit_command);
         Ok(serde_json::to_string_pretty(&object)?)
     }
 

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.say(&format!("{} bags to train on, {} to test", data.bags.len(), test.bags.len()));
         evaluate = evaluate.test(&test)?;
         for warning in &evaluate.data().warnings[data.warnings.len()..] {
-            session.warn(&warning.worded(&wording::option));
+            session.note(&warning.worded(&wording::option));
         }
         tested = Some(test.name);
     }
@@ -107,23 +107,25 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         return judging::run_shard(evaluate, shard, args.judging.level, folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
-    let estimate = Estimate { results: &results, data: &data.name, tested: tested.as_deref() };
+    let mut remarks = judging::remarks(&results);
+    if results.plan.protocol.optimistic() {
+        let saw = "best-on-cv chooses parameters on the folds that it reports, so the estimate is optimistic";
+        remarks.insert(0, saw.into());
+    }
+    let warnings = [session.take_notes(), remarks.clone()].concat();
+    let estimate = Estimate { results: &results, data: &data.name, tested: tested.as_deref(), warnings };
     if let Some(folder) = &results.folder {
         save_whole(&folder.join(SUMMARY), estimate.json()?.as_bytes())?;
     }
     session.print(&estimate)?;
-    if results.plan.protocol.optimistic() {
-        session.warn(
-            "best-on-cv chooses parameters on the folds that it reports, so the estimate is optimistic",
-        );
-    }
-    Ok(judging::conclude(&results, session))
+    Ok(judging::conclude(&results, &remarks, session))
 }
 
 struct Estimate<'a> {
     results: &'a Evaluation,
     data: &'a str,
     tested: Option<&'a str>,
+    warnings: Vec<String>,
 }
 
 impl Estimate<'_> {
@@ -182,6 +184,7 @@ impl Output for Estimate<'_> {
         for m in &self.line().metrics {
             object.put_object(m.metric.name(), metric_json(m));
         }
+        object.put("warnings", &self.warnings);
         Ok(serde_json::to_string_pretty(&object)?)
     }
 
