@@ -43,7 +43,10 @@ fn folds_that_lack_a_class_are_explained() {
     assert!(two.contains("2 of 10 folds have a single training group of class 1"), "{two}");
     assert!(two.contains("no number of folds helps; add bags of class 1 from more groups"), "{two}");
     let one = said(1, "");
-    assert!(one.contains(", and 1 of 10 folds has no training bag of class 1: class 1 is in 1 of 12 groups"), "{one}");
+    assert!(
+        one.contains(", and 1 of 10 folds has no training bag of class 1: class 1 is in 1 of 12 groups"),
+        "{one}"
+    );
     assert!(!said(12, "").contains("of one class only"), "nothing is lacking");
     // Without groups there are few bags of the class, not few groups.
     let alone = "evaluate few.csv --bag mol --label active --ignore scaffold --method mi-kernel -p c=1";
@@ -101,4 +104,31 @@ fn results_for_programs_have_the_warnings() {
     // Of good data there is nothing to say.
     let quiet = json(path, "evaluate musk1 --method simple-mi -p c=1 -p gamma=1");
     assert_eq!(quiet["warnings"], serde_json::json!([]), "{quiet}");
+}
+
+#[test]
+fn classes_from_elsewhere_have_no_roc_auc() {
+    let folder = folder();
+    let path = folder.path();
+    let compare = "compare musk1 --methods simple-mi -p simple-mi.c=1 --folds 3";
+    done(path, &format!("{compare} --no-report -o first"));
+    let all = std::fs::read_to_string(path.join("first/predictions.csv")).unwrap();
+    // bag, group, fold, actual, score, probability, predicted, method, repeat
+    let own = all.lines().map(|l| l.split(',').collect::<Vec<_>>()).filter(|l| l[7] == "simple-mi");
+    let rows: String = own.map(|l| format!("{},{},{}\n", l[0], l[2], l[6])).collect();
+    std::fs::write(path.join("mine.csv"), format!("bag,fold,predicted\n{rows}")).unwrap();
+    let with = format!("{compare} --with mine=mine.csv -o second");
+    let output = done(path, &with);
+    let said = text(&output.stdout);
+    let why = "no value for roc_auc of mine: it needs scores, and only classes were predicted";
+    assert!(said.contains(why), "{said}");
+    let found = json(path, &with);
+    let of = |name: &str| found["methods"].as_array().unwrap().iter().find(|m| m["method"] == name).unwrap();
+    assert_eq!(of("mine")["accuracy"], of("simple-mi")["accuracy"]);
+    for metric in ["roc_auc", "pr_auc"] {
+        assert!(of("mine")[metric]["mean"].is_null() && of("simple-mi")[metric]["mean"].is_number());
+    }
+    // Where it decides, such a method has no value and is not the best.
+    let decided = json(path, &format!("{compare} --with mine=mine.csv --optimize roc_auc -o third"));
+    assert_ne!(decided["best"], "mine", "{decided}");
 }

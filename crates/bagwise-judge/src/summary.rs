@@ -189,13 +189,14 @@ fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &GroundTruth, count: us
         .collect()
 }
 
-/// Several folds' scores as one; probabilities only if all have them.
+/// Several folds' scores as one; scores and probabilities only if all have them.
 fn joined<'r>(parts: impl Iterator<Item = &'r ScoredBags> + Clone) -> ScoredBags {
     let filled = parts.filter(|s| !s.bags.is_empty());
+    let scored = filled.clone().all(|s| !s.scores.is_empty());
     ScoredBags {
         bags: filled.clone().flat_map(|s| s.bags.iter().copied()).collect(),
         labels: filled.clone().map(|s| s.labels.as_deref()).collect::<Option<Vec<_>>>().map(|l| l.concat()),
-        scores: filled.clone().flat_map(|s| s.scores.iter().copied()).collect(),
+        scores: filled.clone().filter(|_| scored).flat_map(|s| s.scores.iter().copied()).collect(),
         probabilities: filled
             .map(|s| s.probabilities.as_deref())
             .collect::<Option<Vec<_>>>()
@@ -255,10 +256,14 @@ fn no_interval(
     failed: usize,
     folds: usize,
     single: bool,
+    classes_only: bool,
 ) -> Option<String> {
     let without = folds - of_folds.len();
     if failed > 0 {
         return Some(format!("{failed} of {folds} fits failed"));
+    }
+    if metric.compares_bags() && classes_only {
+        return Some("it needs scores, and only classes were predicted".into());
     }
     if shown.is_none() && metric.compares_bags() && single {
         return Some("it compares bags of the same fold, and every fold tests a single bag".into());
@@ -314,7 +319,8 @@ pub fn summarise(
                 Some("it is a mean over shares of the training bags".into())
             } else {
                 let single = own.values().all(|r| r.scored.bags.len() <= 1);
-                no_interval(metric, centre, &of_folds, failed, folds.len(), single)
+                let classes_only = own.values().any(|r| r.succeeded() && r.scored.scores.is_empty());
+                no_interval(metric, centre, &of_folds, failed, folds.len(), single, classes_only)
             };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
             let (interval, no_interval) = match external {
@@ -435,7 +441,8 @@ pub struct PredictionRow {
     /// The true class or value.
     pub truth: String,
     /// The score of the positive class, else of the predicted class; the predicted value of a real target.
-    pub score: f64,
+    /// None if only the class was predicted.
+    pub score: Option<f64>,
     /// The probability of the same class.
     pub probability: Option<f64>,
     /// The predicted class or value.
@@ -457,7 +464,7 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
             for (i, &bag) in s.bags.iter().enumerate() {
                 let BagPrediction { label, score, probability } = roster.prediction(s, i);
                 let (truth, label) = match &roster.truth {
-                    Truth::Values(values) => (values[bag].to_string(), score.to_string()),
+                    Truth::Values(values) => (values[bag].to_string(), score.map_or(String::new(), |s| s.to_string())),
                     Truth::Classes { codes, names } => (
                         names[codes[bag] as usize].clone(),
                         label.map_or(String::new(), |l| names[l as usize].clone()),

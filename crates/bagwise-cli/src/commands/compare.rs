@@ -439,13 +439,13 @@ impl Output for Comparison<'_> {
     fn text(&self, paint: Style) -> String {
         let folder = self.folder().display();
         let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
-        let without = self
-            .results
-            .verdict
-            .table
-            .iter()
-            .filter_map(|line| Some(format!("{}\n", line.metrics[0].missing(&line.method)?)));
-        let without: String = without.collect();
+        let mut without = String::new();
+        for line in &self.results.verdict.table {
+            let first = line.metrics[0].missing(&line.method);
+            let empty = shown(line).skip(1).filter(|(_, m)| m.mean.is_none());
+            let empty = empty.filter_map(|(_, m)| m.missing(&format!("{} of {}", m.metric, line.method)));
+            first.into_iter().chain(empty).for_each(|note| without += &format!("{note}\n"));
+        }
         let positive = match &self.results.roster.truth {
             Truth::Classes { names, .. } => positive_remark(names, self.results.plan.positive.as_deref()),
             Truth::Values(_) => None,

@@ -22,9 +22,13 @@ fn square() -> (AxisScale, AxisScale) {
 fn runs(view: &View<'_>, method: usize) -> Option<Vec<Vec<(f64, f64)>>> {
     let positive = view.roster().positive?;
     let answers: Vec<&JudgedBag> = first(&view.answers[method]).collect();
+    // Classes alone put bags in no order.
+    if answers.iter().any(|a| a.score.is_none()) {
+        return None;
+    }
     let of_fold = |own: &[&JudgedBag]| {
         let mut list: Vec<(f64, bool)> =
-            own.iter().map(|a| (a.score, view.class(a.bag) == Some(positive))).collect();
+            own.iter().filter_map(|a| Some((a.score?, view.class(a.bag) == Some(positive)))).collect();
         list.sort_by(|a, b| b.0.total_cmp(&a.0));
         let runs = list.chunk_by(|a, b| a.0 == b.0).map(|same| {
             let up = same.iter().filter(|s| s.1).count();
