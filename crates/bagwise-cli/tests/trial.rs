@@ -132,3 +132,43 @@ fn classes_from_elsewhere_have_no_roc_auc() {
     let decided = json(path, &format!("{compare} --with mine=mine.csv --optimize roc_auc -o third"));
     assert_ne!(decided["best"], "mine", "{decided}");
 }
+
+/// A table of 40 bags that one column tells apart; every value of it is multiplied.
+fn easy(at: &Path, name: &str, factor: f64) {
+    let mut table = String::from("bag,label,group,x,y\n");
+    for bag in 0..40 {
+        for instance in 0..3 {
+            let x = f64::from(bag % 2 * 5) + f64::from(instance) * 0.1 + f64::from(bag) * 0.01;
+            let y = f64::from(bag * 7 % 11);
+            writeln!(table, "b{bag},{},{},{},{y}", bag % 2, bag / 4, x * factor).unwrap();
+        }
+    }
+    std::fs::write(at.join(name), table).unwrap();
+}
+
+const FIT: &str = "--label label --method simple-mi -p c=1 -p gamma=1";
+
+#[test]
+fn no_error_is_not_certainty() {
+    let folder = folder();
+    let path = folder.path();
+    easy(path, "easy.csv", 1.0);
+    done(path, &format!("fit easy.csv {FIT} --ignore group -o m.bagwise"));
+    let found = json(path, "evaluate --model m.bagwise easy.csv");
+    let low = |metric: &str| found[metric]["interval"]["low"].as_f64().unwrap_or_else(|| panic!("{found}"));
+    assert_eq!(
+        (found["mcc"]["mean"].as_f64(), found["mcc"]["interval"]["high"].as_f64()),
+        (Some(1.0), Some(1.0))
+    );
+    // Wilson's interval for 20 of 20 begins at 0.8389. With as many errors in both classes of equal size, MCC is 2 * 0.8389 - 1.
+    for (metric, expected) in
+        [("recall", 0.8389), ("balanced_accuracy", 0.8389), ("mcc", 0.6778), ("kappa", 0.6778)]
+    {
+        assert!((low(metric) - expected).abs() < 1e-4, "{metric}: {}", low(metric));
+    }
+    // A constant has an MCC of 0 whatever the bags are, so nothing is better than it by more than 1.
+    let compared = json(path, "compare easy.csv --methods simple-mi --optimize mcc --no-report -o out");
+    let best = compared["methods"].as_array().unwrap().iter().find(|m| m["method"] == "simple-mi").unwrap();
+    let against = &best["against_constant"];
+    assert!(against["low"].as_f64().unwrap() > 0.5 && against["high"].as_f64().unwrap() <= 1.0, "{against}");
+}

@@ -14,7 +14,7 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 
 use super::intervals::{Bootstrap, Interval, Resampling, bootstrap, corrected_interval, wilson};
-use super::metrics::Metric;
+use super::metrics::{Confusion, Metric};
 use super::predictions::Predictions;
 use super::protocol::ProtocolName;
 use super::quantity::Quantity;
@@ -358,7 +358,8 @@ pub fn summarise(
 const DRAWS: usize = 2000;
 
 /// The interval of a model that was not trained here, or why there is none. It is about the luck of the test bags: Wilson's for
-/// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups.
+/// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups. Without any error to
+/// resample it is [`without_errors`].
 fn of_fixed_model(
     repeats: &[Repeat],
     roster: &GroundTruth,
@@ -383,9 +384,42 @@ fn of_fixed_model(
     let statistic = |rows: &[usize]| metric.value(&tested.predictions.pick(rows));
     match bootstrap(&units, statistic, DRAWS, level, Resampling::Percentile, 0)? {
         None => none("there are too few bags to resample"),
-        Some(found) if found.interval.low == found.interval.high => none("it is the same in every resample"),
+        Some(found) if found.interval.low == found.interval.high => {
+            match without_errors(&tested.predictions, &units, metric, value, level)? {
+                Some(interval) => Ok((Some(interval), None)),
+                None => none("it is the same in every resample"),
+            }
+        }
         Some(found) => Ok((Some(found.interval), None)),
     }
+}
+
+/// The interval of a metric of counts if no bag was wrong, so that no resample has an error either. As for accuracy it is
+/// Wilson's: its lower end is the value if each of two classes had as many errors as the interval for its bags, or groups, allows.
+fn without_errors(
+    predictions: &Predictions,
+    units: &[Vec<usize>],
+    metric: Metric,
+    value: f64,
+    level: f64,
+) -> Result<Option<Interval>> {
+    let Predictions::Classes(c) = predictions else { return Ok(None) };
+    let Some(positive) = c.positive.filter(|_| c.truth == c.labels) else { return Ok(None) };
+    // Counts are whole numbers; shares become some that are large enough.
+    const WHOLE: f64 = 1e6;
+    let counts = |is_positive: bool| -> Result<Option<(u64, u64)>> {
+        let of_class = |row: usize| (c.truth[row] == positive) == is_positive;
+        let independent = units.iter().filter(|rows| rows.iter().any(|&row| of_class(row))).count() as u64;
+        let share = (0..c.truth.len()).filter(|&row| of_class(row)).count() as f64 / c.truth.len() as f64;
+        let counts = |right: Interval| {
+            let part = |of: f64| (WHOLE * share * of).round() as u64;
+            (part(right.low), part(1.0 - right.low))
+        };
+        Ok(wilson(independent, independent, level)?.map(counts))
+    };
+    let (Some((tp, fn_)), Some((tn, fp))) = (counts(true)?, counts(false)?) else { return Ok(None) };
+    let low = metric.of_counts(&Confusion { tp, tn, fp, fn_ }).filter(|low| *low < value);
+    Ok(low.map(|low| Interval { estimate: value, low, high: value, level }))
 }
 
 /// Bootstrap interval for a method's mean over complete repeats, resampling bags, or groups where there are groups.
@@ -464,7 +498,9 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
             for (i, &bag) in s.bags.iter().enumerate() {
                 let BagPrediction { label, score, probability } = roster.prediction(s, i);
                 let (truth, label) = match &roster.truth {
-                    Truth::Values(values) => (values[bag].to_string(), score.map_or(String::new(), |s| s.to_string())),
+                    Truth::Values(values) => {
+                        (values[bag].to_string(), score.map_or(String::new(), |s| s.to_string()))
+                    }
                     Truth::Classes { codes, names } => (
                         names[codes[bag] as usize].clone(),
                         label.map_or(String::new(), |l| names[l as usize].clone()),
