@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use bagwise::inspect::Finding;
 use bagwise::io::{OutputKind, ReadOptions, Task, check_output, path_of, save_whole};
 use bagwise::model::Model;
-use bagwise::{Clock, Ctx, Dataset, SystemClock};
+use bagwise::{Clock, Ctx, Dataset, Error, Message, Setting, SystemClock};
 
 use crate::args::{Format, General};
 use crate::output::{self, Output, Style};
@@ -131,13 +131,13 @@ impl Session {
             (Task::Auto, false) => Task::Classification,
             (asked, _) => asked,
         };
-        self.read(name, &ReadOptions { task, ..options })
+        self.read(name, &ReadOptions { task, ..options }).map_err(|error| of_gaps(model, error))
     }
 
     /// Reads bags that a model is to answer for: the columns it learned from, by name, as it remembers them where nothing
     /// else is said; labels are not needed.
     pub(crate) fn read_for(&self, model: &Model, name: &str, options: ReadOptions) -> Result<Dataset> {
-        self.read(name, &self.unlabelled_options_for(model, options))
+        self.read(name, &self.unlabelled_options_for(model, options)).map_err(|error| of_gaps(model, error))
     }
 
     /// How such bags are read.
@@ -152,8 +152,8 @@ impl Session {
             Some(remembered) => options.recall(remembered),
             None => options,
         };
-        // A model that fills no gaps says so itself: allowing them here would not help.
-        ReadOptions { features, allow_missing: true, ..options }
+        // The reader knows the line of a gap.
+        ReadOptions { features, allow_missing: model.header.transform.fills_gaps(), ..options }
     }
 
     /// The format of results, and whether CSV is made safe for spreadsheets.
@@ -249,5 +249,21 @@ impl Session {
         if let Some(shown) = &self.shown {
             shown.clear();
         }
+    }
+}
+
+/// An error of data that a model reads: it says that the model cannot fill a gap, because no option of reading helps.
+pub(crate) fn of_gaps(model: &Model, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Error>() {
+        Ok(Error::Data { place, found, remedy })
+            if remedy == Message::fill_or_allow_missing() && !model.header.transform.fills_gaps() =>
+        {
+            let found = format!("{found}, and the model was trained on data without missing values");
+            let remedy = Message::from("fill it in, drop the row, or train a model that fills in medians")
+                .with([Setting::FillMissing]);
+            Error::data(place, found, remedy).into()
+        }
+        Ok(other) => other.into(),
+        Err(other) => other,
     }
 }

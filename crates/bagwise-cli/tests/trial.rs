@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{done, folder, json, text};
+use common::{bagwise, done, folder, json, text};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -171,4 +171,32 @@ fn no_error_is_not_certainty() {
     let best = compared["methods"].as_array().unwrap().iter().find(|m| m["method"] == "simple-mi").unwrap();
     let against = &best["against_constant"];
     assert!(against["low"].as_f64().unwrap() > 0.5 && against["high"].as_f64().unwrap() <= 1.0, "{against}");
+}
+
+#[test]
+fn a_gap_in_data_to_predict_is_named_by_line_and_column() {
+    let folder = folder();
+    let path = folder.path();
+    easy(path, "easy.csv", 1.0);
+    done(path, &format!("fit easy.csv {FIT} -o m.bagwise"));
+    let table = std::fs::read_to_string(path.join("easy.csv")).unwrap();
+    let mut lines: Vec<String> = table.lines().map(String::from).collect();
+    let cells: Vec<&str> = lines[4].split(',').collect();
+    lines[4] = [cells[0], cells[1], cells[2], "", cells[4]].join(",");
+    std::fs::write(path.join("gap.csv"), lines.join("\n")).unwrap();
+    for line in [
+        "predict m.bagwise gap.csv",
+        "predict m.bagwise gap.csv --stream",
+        "evaluate --model m.bagwise gap.csv",
+    ] {
+        let output = bagwise(path, &line.split(' ').collect::<Vec<_>>());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        let expected = "gap.csv, line 5: bag 'b1' has no value for 'x', and the model was trained on data without missing values; \
+                        fill it in, drop the row, or train a model that fills in medians with --missing median";
+        assert!(said.contains(expected), "{line}: {said}");
+    }
+    // A model that fills gaps does so.
+    done(path, &format!("fit easy.csv {FIT} --missing median -o filling.bagwise"));
+    done(path, "predict filling.bagwise gap.csv");
 }
