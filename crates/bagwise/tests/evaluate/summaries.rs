@@ -267,6 +267,9 @@ fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
     all[5].parameters.clear();
     let often: Vec<String> = often_at_grid_end(&all).iter().map(ToString::to_string).collect();
     assert_eq!(often, ["c (in 3 of 5 fits)"]);
+    // What chose a method too has no grid that anybody wrote.
+    all.iter_mut().for_each(|r| drop(r.parameters.insert("method".into(), "isk".into())));
+    assert!(often_at_grid_end(&all).is_empty());
     all.iter_mut().for_each(|r| r.outcome.status = FitStatus::Failed);
     assert!(most_chosen(&all).is_none());
 }
