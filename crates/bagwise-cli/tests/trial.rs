@@ -200,3 +200,10 @@ fn a_gap_in_data_to_predict_is_named_by_line_and_column() {
     done(path, &format!("fit easy.csv {FIT} --missing median -o filling.bagwise"));
     done(path, "predict filling.bagwise gap.csv");
 }
+
+#[test]
+fn the_beginning_of_a_metric_is_completed() {
+    let folder = folder();
+    let output = bagwise(folder.path(), &["evaluate", "musk1", "--method", "simple-mi", "--optimize", "acc"]);
+    assert!(text(&output.stderr).contains("did you mean 'accuracy'?"), "{}", text(&output.stderr));
+}
