@@ -207,3 +207,25 @@ fn the_beginning_of_a_metric_is_completed() {
     let output = bagwise(folder.path(), &["evaluate", "musk1", "--method", "simple-mi", "--optimize", "acc"]);
     assert!(text(&output.stderr).contains("did you mean 'accuracy'?"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn another_unit_is_noticed_in_both_directions() {
+    let folder = folder();
+    let path = folder.path();
+    easy(path, "easy.csv", 1.0);
+    done(path, &format!("fit easy.csv {FIT} -o m.bagwise"));
+    let said = |factor: f64, more: &str| {
+        easy(path, "new.csv", factor);
+        text(&done(path, &format!("predict m.bagwise new.csv{more}")).stderr).to_string()
+    };
+    for (factor, words) in [(0.001, "1000 times less"), (10.0, "10 times more"), (1000.0, "1000 times more")]
+    {
+        let expected =
+            format!("warning: 'x' varies about {words} than in training; check that it has the same unit");
+        assert!(said(factor, "").contains(&expected), "{factor}: {}", said(factor, ""));
+    }
+    assert!(said(1000.0, " --stream").contains("1000 times more"), "{}", said(1000.0, " --stream"));
+    for factor in [0.5, 1.0, 2.0] {
+        assert!(!said(factor, "").contains("varies about"), "{factor}");
+    }
+}
