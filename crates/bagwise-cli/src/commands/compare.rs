@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Difference, MethodSummary, Truth};
 use bagwise::plan::NOMINAL_TIME;
-use bagwise::run::files::SUMMARY;
+use bagwise::run::files::{REPORT, SUMMARY};
 use bagwise::{BASELINE, Evaluation, RecordLocation, Target, TimePlan};
 use bagwise_report::ReportOptions;
 
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
-    if let Some(report) = args.output.as_ref().map(|folder| folder.join(reporting::REPORT))
+    if let Some(report) = args.output.as_ref().map(|folder| folder.join(REPORT))
         && !args.no_report
         && report.exists()
     {

@@ -8,6 +8,7 @@ use bagwise::io::{OutputKind, ReadOptions, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
 };
+use bagwise::run::files::REPORT;
 use bagwise::{Bags, Dataset, Error, Evaluate, Evaluation, LEVEL, Message, Place, Shard};
 use bagwise_report::paper::Paper;
 use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
@@ -18,7 +19,6 @@ use crate::figures;
 use crate::judging::{self, Sharding};
 use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::paper::{self, Cell, Line, OurResult, Results};
-use crate::reporting::REPORT;
 use crate::session::{Outcome, Session};
 
 const JSON: &str = "table.json";
@@ -136,8 +136,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         true => None,
         false => Some(report(&experiment, &paper, &runs, &folder)?),
     };
-    let table =
-        Table { found, metric, paper, warnings, folder: folder.clone(), report };
+    let table = Table { found, metric, paper, warnings, folder: folder.clone(), report };
     save_whole(&folder.join(JSON), table.json()?.as_bytes())?;
     save_whole(&folder.join(MARKDOWN), table.paper.markdown(&experiment.title).as_bytes())?;
     save_whole(&folder.join(LATEX), table.paper.latex().as_bytes())?;

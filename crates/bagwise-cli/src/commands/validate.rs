@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Metric, MetricSummary, Truth};
 use bagwise::model::Model;
-use bagwise::run::files::SUMMARY;
+use bagwise::run::files::{REPORT, SUMMARY};
 use bagwise::{Evaluation, calibration_line, labelled_like, validate};
 use bagwise_report::{Context, CoverageSummary, ReportOptions, coverage};
 
@@ -30,7 +30,7 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     if asked.data.ends_with(".bagwise") {
         bail!("{} is a model; give the labelled bags after it", asked.data);
     }
-    if let Some(report) = asked.folder.map(|folder| folder.join(reporting::REPORT))
+    if let Some(report) = asked.folder.map(|folder| folder.join(REPORT))
         && report.exists()
     {
         session.check_output(&report, OutputKind::Report, &[asked.data])?;
