@@ -124,7 +124,7 @@ class Comparison(Sequence[dict[str, Any]]):
         labels.
 
         The score is the decision value for two classes, or the predicted value for regression. With several classes,
-        there is one score per class.
+        there is one score per class. Estimators that predict classes alone have none.
         """
         import pandas as pd
 
@@ -239,7 +239,9 @@ def _row(line: dict[str, Any], standing: str) -> dict[str, Any]:
 
 
 def _by_class(what: str, values: NDArray[np.float64], labels: list[Any]) -> dict[str, float]:
-    """One number (of two classes), or one for each class by name."""
+    """One number (of two classes), or one for each class by name; nothing if only classes were predicted."""
+    if len(values) == 0:
+        return {}
     if len(values) == 1:
         return {what: float(values[0])}
     return {f"{what} of {label}": float(value) for label, value in zip(labels, values, strict=True)}

@@ -88,6 +88,21 @@ def test_a_model_of_the_command_line_tells_how_to_read(tmp_path: Path) -> None:
     assert loaded.card()["reading"]["bag"] == "mol"
 
 
+class Plain:
+    """Predicts the most frequent class, and nothing besides."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {}
+
+    def fit(self, bags: Any, y: Any) -> Plain:
+        labels, counts = np.unique(y, return_counts=True)
+        self.label_ = labels[counts.argmax()]
+        return self
+
+    def predict(self, bags: Any) -> Any:
+        return np.full(len(bags), self.label_)
+
+
 def test_estimators_from_elsewhere(drawn: Any, tmp_path: Path) -> None:
     forest = make_pipeline(BagSummary(), RandomForestClassifier(20, random_state=0))
     found = bagwise.compare(
@@ -105,6 +120,12 @@ def test_estimators_from_elsewhere(drawn: Any, tmp_path: Path) -> None:
     assert rows["constant"]["accuracy"] == rows["majority"]["accuracy"]
     assert rows["forest"]["accuracy"] > rows["majority"]["accuracy"]
     assert os.path.isfile(tmp_path / "run" / "predictions.csv")
+    # Classes alone put bags in no order.
+    alone = bagwise.compare(drawn.bags, drawn.y, methods=["majority"], folds=3, estimators={"plain": Plain()})
+    rows = {row["method"]: row for row in alone}
+    assert np.isnan(rows["plain"]["roc_auc"]) and rows["plain"]["accuracy"] == rows["majority"]["accuracy"]
+    frame = alone.predictions()
+    assert frame[frame.method == "plain"]["score"].isna().all()
     with pytest.raises(TypeError, match="has no method fit"):
         bagwise.compare(drawn.bags, drawn.y, methods=["majority"], folds=3, estimators={"x": object()})
     with pytest.raises(ValueError, match="cannot be the name"):

@@ -467,3 +467,12 @@ def test_steps_of_pipelines_do_not_take_codes_for_numbers(small: Dataset) -> Non
         PerInstance(StandardScaler()).fit(frame)
     with pytest.raises(ValueError, match="column 'colour' contains categories, which have no statistics"):
         BagSummary().fit(frame)
+
+
+def test_folds_that_lack_a_class_are_explained() -> None:
+    rng = np.random.default_rng(0)
+    bags = [rng.normal(size=(3, 2)) for _ in range(60)]
+    groups = np.arange(60) % 12
+    y = ((groups < 3) & (np.arange(60) % 24 < 12)).astype(int)
+    with pytest.warns(UserWarning, match=r"class 1 is in 3 of 12 groups.*use at most 3 folds with folds="):
+        bagwise.evaluate(bags, y, "simple-mi", groups=groups, folds=6, params={"c": 1.0, "gamma": 1.0}, inner=3)

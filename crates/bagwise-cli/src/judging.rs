@@ -198,7 +198,7 @@ pub(crate) fn say_positive(data: &Dataset, given: Option<&str>, session: &Sessio
         && let Some(remark) = positive_remark(names, given)
     {
         match names.as_slice() {
-            [other, positive] if denies(positive, other) => session.warn(&remark),
+            [other, positive] if denies(positive, other) => session.note(&remark),
             _ => session.say(&remark),
         }
     }
@@ -354,28 +354,28 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says what the user should know of a finished run, and how the program ends.
-pub(crate) fn conclude(evaluation: &Evaluation, session: &Session) -> Outcome {
-    for edge in evaluation.edges() {
-        session.warn(&edge);
-    }
+/// What the user should know of a finished run, besides what is said of its data: sentences.
+pub(crate) fn remarks(evaluation: &Evaluation) -> Vec<String> {
+    let mut all = evaluation.edges();
     if !evaluation.incomplete.is_empty() {
         let of = evaluation.fits_of_a_method();
         let list: Vec<String> =
             evaluation.incomplete.iter().map(|(method, fits)| format!("{method} ({fits} of {of})")).collect();
-        session.warn(&format!(
+        all.push(format!(
             "the time was up before all folds were tested, so these are not ranked: {}; run the same command again to continue",
             list.join(", ")
         ));
     }
-    if let Some(saw) = evaluation.saw_test_bags() {
-        session.warn(&saw);
-    }
+    all.extend(evaluation.saw_test_bags());
+    all.extend(evaluation.failures());
+    all
+}
+
+/// Says so, and how the program ends.
+pub(crate) fn conclude(evaluation: &Evaluation, remarks: &[String], session: &Session) -> Outcome {
+    remarks.iter().for_each(|remark| session.warn(remark));
     match evaluation.failures() {
-        Some(failures) => {
-            session.warn(&failures);
-            Outcome::FailedFits
-        }
+        Some(_) => Outcome::FailedFits,
         None => Outcome::Done,
     }
 }

@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use bagwise::io::{OutputKind, save_whole};
+use bagwise::run::files::REPORT;
 use bagwise_report::{Context, LoadedRun, ReportOptions, render};
 
 use crate::output::quoted;
 use crate::session::Session;
-
-/// The report in the folder of a run.
-pub(crate) const REPORT: &str = "report.html";
 
 /// Draws `report.html` from the folder of a run; its path.
 pub(crate) fn draw(folder: &Path, options: &ReportOptions, session: &Session) -> Result<PathBuf> {

@@ -1,16 +1,17 @@
 //! What all commands share while they run: the library's context (seed, memory, progress, the flag that Ctrl-C sets),
 //! the output format, and how much is printed on stderr.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use bagwise::inspect::Finding;
 use bagwise::io::{OutputKind, ReadOptions, Task, check_output, path_of, save_whole};
 use bagwise::model::Model;
-use bagwise::{Clock, Ctx, Dataset, SystemClock};
+use bagwise::{Clock, Ctx, Dataset, Error, Message, Setting, SystemClock};
 
 use crate::args::{Format, General};
 use crate::output::{self, Output, Style};
@@ -37,6 +38,8 @@ pub(crate) struct Session {
     csv_safe: bool,
     force: bool,
     quiet: bool,
+    /// What would mislead whoever reads the results, in words: results for programs say it too.
+    noted: Mutex<Vec<String>>,
     shown: Option<Arc<ProgressDisplay>>,
     started: Instant,
 }
@@ -77,7 +80,8 @@ impl Session {
             other => other.context("could not listen for Ctrl-C")?,
         }
         let General { format, csv_safe, force, quiet, .. } = *options;
-        Ok(Session { ctx, format, csv_safe, force, quiet, shown, started })
+        let noted = Mutex::default();
+        Ok(Session { ctx, format, csv_safe, force, quiet, noted, shown, started })
     }
 
     /// A clock that started with the program: a budget includes the reading of data.
@@ -103,14 +107,14 @@ impl Session {
 
     /// Shows what a reader has to say of data.
     pub(crate) fn warn_of(&self, data: &Dataset) {
-        data.warnings.iter().for_each(|warning| self.warn(&warning.worded(&wording::option)));
+        data.warnings.iter().for_each(|warning| self.note(&warning.worded(&wording::option)));
     }
 
     /// Warns about problems in the data that would make results misleading, such as attributes that reveal the label.
     pub(crate) fn caution(&self, findings: &[Finding]) {
         for finding in findings {
             let remedy = finding.remedy.worded(&wording::option);
-            self.warn(&format!("{}; {remedy}", finding.message));
+            self.note(&format!("{}; {remedy}", finding.message));
         }
     }
 
@@ -127,13 +131,13 @@ impl Session {
             (Task::Auto, false) => Task::Classification,
             (asked, _) => asked,
         };
-        self.read(name, &ReadOptions { task, ..options })
+        self.read(name, &ReadOptions { task, ..options }).map_err(|error| of_gaps(model, error))
     }
 
     /// Reads bags that a model is to answer for: the columns it learned from, by name, as it remembers them where nothing
     /// else is said; labels are not needed.
     pub(crate) fn read_for(&self, model: &Model, name: &str, options: ReadOptions) -> Result<Dataset> {
-        self.read(name, &self.unlabelled_options_for(model, options))
+        self.read(name, &self.unlabelled_options_for(model, options)).map_err(|error| of_gaps(model, error))
     }
 
     /// How such bags are read.
@@ -148,8 +152,8 @@ impl Session {
             Some(remembered) => options.recall(remembered),
             None => options,
         };
-        // A model that fills no gaps says so itself: allowing them here would not help.
-        ReadOptions { features, allow_missing: true, ..options }
+        // The reader knows the line of a gap.
+        ReadOptions { features, allow_missing: model.header.transform.fills_gaps(), ..options }
     }
 
     /// The format of results, and whether CSV is made safe for spreadsheets.
@@ -223,6 +227,19 @@ impl Session {
         self.say(&format!("{} {text}", output::paint_stderr("warning:", output::YELLOW)));
     }
 
+    /// Warns of what belongs to the results: [`Session::noted`] returns it for their JSON.
+    pub(crate) fn note(&self, text: &str) {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(output::printable(text));
+        self.warn(text);
+    }
+
+    /// All such warnings so far, each once; the next results begin without.
+    pub(crate) fn take_notes(&self) -> Vec<String> {
+        let noted = std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut seen = BTreeSet::new();
+        noted.into_iter().filter(|text| seen.insert(text.clone())).collect()
+    }
+
     /// Takes progress off the screen.
     pub(crate) fn finish(&self) {
         self.clear_progress();
@@ -232,5 +249,21 @@ impl Session {
         if let Some(shown) = &self.shown {
             shown.clear();
         }
+    }
+}
+
+/// An error of data that a model reads: it says that the model cannot fill a gap, because no option of reading helps.
+pub(crate) fn of_gaps(model: &Model, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Error>() {
+        Ok(Error::Data { place, found, remedy })
+            if remedy == Message::fill_or_allow_missing() && !model.header.transform.fills_gaps() =>
+        {
+            let found = format!("{found}, and the model was trained on data without missing values");
+            let remedy = Message::from("fill it in, drop the row, or train a model that fills in medians")
+                .with([Setting::FillMissing]);
+            Error::data(place, found, remedy).into()
+        }
+        Ok(other) => other.into(),
+        Err(other) => other,
     }
 }

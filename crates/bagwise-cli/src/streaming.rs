@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::args::Format;
 use crate::output::{Output, Rows, printable};
-use crate::session::Session;
+use crate::session::{Session, of_gaps};
 use crate::wording;
 
 /// Files of this size are read in pieces by default: in memory they take one to three times as much.
@@ -105,7 +105,7 @@ pub(crate) fn each_piece(
     };
     match read_pieces(name, &options, PIECE, &mut one) {
         Err(Error::Cancelled) if failed.is_some() => Err(failed.unwrap_or_else(|| Error::Cancelled.into())),
-        other => Ok(other?),
+        other => other.map_err(|error| of_gaps(model, error.into())),
     }
 }
 

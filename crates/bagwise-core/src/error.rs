@@ -162,11 +162,13 @@ impl Error {
         Error::Param { method: method.into(), name: name.into(), problem: problem.into() }
     }
 
-    /// An unknown name; the suggestion is the nearest of `known`, or the list itself where nothing is near.
+    /// An unknown name; the suggestion is the one of `known` that it begins, or the nearest, or the list itself where nothing is near.
     pub fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
         let known: Vec<&str> = known.into_iter().collect();
         let same = known.iter().find(|k| is_same_name(k, name));
         let is_part = |k: &&&str| k.split(['_', '-']).any(|word| word == name.to_lowercase());
+        let (lower, long) = (name.to_lowercase(), name.chars().count() > 1);
+        let begun = known.iter().filter(|k| long && k.to_lowercase().starts_with(&lower));
         let near = known
             .iter()
             .map(|k| (edit_distance(&name.to_lowercase(), &k.to_lowercase()), k))
@@ -176,7 +178,9 @@ impl Error {
             // And with no letter in common it is one whatever the length.
             .filter(|(distance, _)| *distance < name.chars().count())
             .map(|(_, k)| k);
-        let meant = same.or(known.iter().find(is_part)).or(near).map(|k| format!("did you mean '{k}'?"));
+        let begun = begun.min_by_key(|k| k.chars().count());
+        let meant =
+            same.or(known.iter().find(is_part)).or(begun).or(near).map(|k| format!("did you mean '{k}'?"));
         let suggestion = meant.or_else(|| (!known.is_empty()).then(|| shorten(&known)));
         Error::Unknown { kind, name: name.into(), suggestion }
     }
@@ -298,6 +302,17 @@ mod tests {
             Error::unknown("method", "zzz", known).to_string(),
             "unknown method 'zzz'; available: mi-kernel, migraph, wmksvm"
         );
+    }
+
+    #[test]
+    fn the_beginning_of_a_name_is_completed() {
+        let known = ["mcc", "accuracy", "balanced_accuracy", "mean_error", "mean"];
+        let suggested = |name: &str| Error::unknown("metric", name, known).to_string();
+        assert!(suggested("acc").ends_with("did you mean 'accuracy'?"), "{}", suggested("acc"));
+        assert!(suggested("ACCU").ends_with("did you mean 'accuracy'?"));
+        assert!(suggested("me").ends_with("did you mean 'mean'?"), "the shortest");
+        assert!(suggested("mac").ends_with("did you mean 'mcc'?"), "a typing error");
+        assert!(suggested("a").contains("available"), "a letter alone says little");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub use duplicates::{Duplicates, bag_digests, duplicates, repeats_of_earlier};
 pub use error::{Error, Place, Result, human_bytes, is_same_name};
 pub use held::in_blocks;
 pub use mat::{Csr, Mat};
-pub use message::{Message, Setting, Wording};
+pub use message::{Message, Setting, Wording, count};
 pub use rng::{Rng, absorb, noise};
 pub use stored::{Affine, RowSource, Stored};
 pub use target::{Target, may_be_measurements, sort_names, undecided_target};

@@ -97,6 +97,11 @@ enum Part {
     With(Vec<Setting>),
 }
 
+/// A number of things, in words: "1 bag", "2 bags".
+pub fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// The name of a setting in a front end (the command line or Python).
 pub type Wording<'a> = &'a dyn Fn(&Setting) -> String;
 

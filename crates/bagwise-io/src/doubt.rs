@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::text::number;
-use bagwise_core::{Feature, FeatureKind, Instances, Message, Result, Setting};
+use bagwise_core::{Feature, FeatureKind, Instances, Message, Result, Setting, count};
 
 /// Up to this many different texts are categories whatever their share; beyond it they are names if there are more than
 /// half as many as rows, or as bags where all rows of a bag have the same.
@@ -318,8 +318,7 @@ pub(crate) fn two_ways(what: &str, pairs: &[(&str, &str)], as_one: bool) -> Opti
     let (a, b) = pairs.first()?;
     let more = match pairs.len() {
         1 => String::new(),
-        2 => " (and 1 more such pair)".into(),
-        n => format!(" (and {} more such pairs)", n - 1),
+        n => format!(" (and {})", count(n - 1, "more such pair")),
     };
     let (found, remedy) = match as_one {
         true => ("are treated as one", "write them the same way, or add a letter if they are different"),

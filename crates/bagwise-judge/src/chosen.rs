@@ -28,10 +28,11 @@ pub fn that_saw_test_bags<'r>(records: impl IntoIterator<Item = &'r Record>) -> 
     saw.map(|r| r.key.method.clone()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Parameters of one method's records that more than half of the fits chose at an end, by name.
+/// Parameters of one method's records that more than half of the fits chose at an end, by name. Fits that chose a method too do not
+/// count: each of its methods has a grid of its own, which nobody wrote, and a better one may be another method.
 pub fn often_at_grid_end<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<AtGridEnd> {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for record in records {
+    for record in records.into_iter().filter(|r| !r.parameters.contains_key("method")) {
         for name in record.parameters.keys() {
             let (edge, fits) = counts.entry(name).or_default();
             *fits += 1;

@@ -360,6 +360,18 @@ impl Influences {
         all
     }
 
+    /// The values that a method can have. Where the metric has one value for whatever is predicted of all bags alike, such as 0 for
+    /// MCC, a method that has it for that reason has no other, on any bags.
+    fn range(&self, method: usize) -> (f64, f64) {
+        let (constant, fixed) = (self.candidates, |m: usize| self.parts[m].iter().all(|part| *part == 0.0));
+        match self.values.get(constant).copied().flatten() {
+            Some(value) if self.values[method] == Some(value) && fixed(method) && fixed(constant) => {
+                (value, value)
+            }
+            _ => self.metric.range(),
+        }
+    }
+
     fn judged(&self, pair: &Pair, flipped: &[f64], level: f64, widening: f64) -> Difference {
         let patterns = flipped.len() as f64;
         // Sums of the same parts in another order are the same but for rounding.
@@ -367,7 +379,7 @@ impl Influences {
         let p = flipped.iter().filter(|t| **t >= own).count() as f64 / patterns;
         let most = ((1.0 - level) * patterns + 1e-9) as usize;
         let clear = p * patterns <= most as f64;
-        let (least, largest) = self.metric.range();
+        let (first, second) = (self.range(pair.methods.0), self.range(pair.methods.1));
         let end = widening * flipped[most.min(flipped.len() - 1)];
         // Where hardly any bag makes a difference, flips have little to flip, and an interval from them would be as short as those
         // few are alike. It is at least as wide as that of Student's t, whose statistic has the spread about the mean, not about 0.
@@ -383,7 +395,7 @@ impl Influences {
             (true, false) => Standing::ClearlyWorse,
         };
         let interval = interval
-            .map(|i| i.within((least - largest, largest - least)))
+            .map(|i| i.within((first.0 - second.1, first.1 - second.0)))
             .filter(|i| i.low.is_finite() && i.high.is_finite());
         Difference {
             value: Some(pair.value),

@@ -77,7 +77,8 @@ pub struct ScoredBags {
     pub bags: Vec<usize>,
     /// Predicted classes; none for real targets.
     pub labels: Option<Vec<u32>>,
-    /// One number per bag (the positive class's score, or the predicted value), or one per bag and class.
+    /// One number per bag (the positive class's score, or the predicted value), or one per bag and class; empty if only classes
+    /// were predicted.
     pub scores: Vec<f64>,
     /// Likewise, probabilities.
     pub probabilities: Option<Vec<f64>>,
@@ -250,7 +251,8 @@ impl Record {
             0 => n == 0,
             bags => n > 0 && n.is_multiple_of(bags),
         };
-        if !per_bag(s.scores.len())
+        let classes_only = s.scores.is_empty() && s.labels.is_some();
+        if !(per_bag(s.scores.len()) || classes_only)
             || s.labels.as_ref().is_some_and(|l| l.len() != s.bags.len())
             || !s.probabilities.as_ref().is_none_or(|p| per_bag(p.len()))
         {

@@ -47,8 +47,9 @@ pub struct GroundTruth {
 pub struct BagPrediction {
     /// The predicted class; none for real values.
     pub label: Option<u32>,
-    /// The score of the positive class, else of the predicted one; the predicted value of a real target.
-    pub score: f64,
+    /// The score of the positive class, else of the predicted one; the predicted value of a real target. None if only the class was
+    /// predicted.
+    pub score: Option<f64>,
     /// The probability of the same class.
     pub probability: Option<f64>,
 }
@@ -206,7 +207,9 @@ impl GroundTruth {
                 let rows = scored.bags.len();
                 let mut c = Classified::new(truth, labels, names.len(), self.positive)?;
                 if rows > 0 {
-                    c = c.with_scores(table("scores", rows, &scored.scores)?)?;
+                    if !scored.scores.is_empty() {
+                        c = c.with_scores(table("scores", rows, &scored.scores)?)?;
+                    }
                     if let Some(p) = &scored.probabilities {
                         c = c.with_probabilities(table("probabilities", rows, p)?)?;
                     }
@@ -227,17 +230,20 @@ impl GroundTruth {
             values[row * width + at]
         };
         let probability = scored.probabilities.as_deref().map(cell);
-        BagPrediction { label, score: cell(&scored.scores), probability }
+        let score = (!scored.scores.is_empty()).then(|| cell(&scored.scores));
+        BagPrediction { label, score, probability }
     }
 
     /// How sure an answer is, to put the surest first; of real values how far it is from the truth.
     pub fn sureness(&self, bag: usize, answer: &BagPrediction) -> f64 {
+        // A class alone says nothing of how sure it is.
+        let score = answer.score.unwrap_or(0.0);
         match (&self.truth, self.positive, answer.probability) {
-            (Truth::Values(values), ..) => (answer.score - values[bag]).abs(),
+            (Truth::Values(values), ..) => (score - values[bag]).abs(),
             // Probability and score are those of the positive class, whatever the answer.
             (_, Some(_), Some(p)) => (p - 0.5).abs(),
-            (_, Some(_), None) => answer.score.abs(),
-            (_, None, probability) => probability.unwrap_or(answer.score),
+            (_, Some(_), None) => score.abs(),
+            (_, None, probability) => probability.unwrap_or(score),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 
 use super::intervals::{Bootstrap, Interval, Resampling, bootstrap, corrected_interval, wilson};
-use super::metrics::Metric;
+use super::metrics::{Confusion, Metric};
 use super::predictions::Predictions;
 use super::protocol::ProtocolName;
 use super::quantity::Quantity;
@@ -189,13 +189,14 @@ fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &GroundTruth, count: us
         .collect()
 }
 
-/// Several folds' scores as one; probabilities only if all have them.
+/// Several folds' scores as one; scores and probabilities only if all have them.
 fn joined<'r>(parts: impl Iterator<Item = &'r ScoredBags> + Clone) -> ScoredBags {
     let filled = parts.filter(|s| !s.bags.is_empty());
+    let scored = filled.clone().all(|s| !s.scores.is_empty());
     ScoredBags {
         bags: filled.clone().flat_map(|s| s.bags.iter().copied()).collect(),
         labels: filled.clone().map(|s| s.labels.as_deref()).collect::<Option<Vec<_>>>().map(|l| l.concat()),
-        scores: filled.clone().flat_map(|s| s.scores.iter().copied()).collect(),
+        scores: filled.clone().filter(|_| scored).flat_map(|s| s.scores.iter().copied()).collect(),
         probabilities: filled
             .map(|s| s.probabilities.as_deref())
             .collect::<Option<Vec<_>>>()
@@ -255,10 +256,14 @@ fn no_interval(
     failed: usize,
     folds: usize,
     single: bool,
+    classes_only: bool,
 ) -> Option<String> {
     let without = folds - of_folds.len();
     if failed > 0 {
         return Some(format!("{failed} of {folds} fits failed"));
+    }
+    if metric.compares_bags() && classes_only {
+        return Some("it needs scores, and only classes were predicted".into());
     }
     if shown.is_none() && metric.compares_bags() && single {
         return Some("it compares bags of the same fold, and every fold tests a single bag".into());
@@ -314,7 +319,8 @@ pub fn summarise(
                 Some("it is a mean over shares of the training bags".into())
             } else {
                 let single = own.values().all(|r| r.scored.bags.len() <= 1);
-                no_interval(metric, centre, &of_folds, failed, folds.len(), single)
+                let classes_only = own.values().any(|r| r.succeeded() && r.scored.scores.is_empty());
+                no_interval(metric, centre, &of_folds, failed, folds.len(), single, classes_only)
             };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
             let (interval, no_interval) = match external {
@@ -352,7 +358,8 @@ pub fn summarise(
 const DRAWS: usize = 2000;
 
 /// The interval of a model that was not trained here, or why there is none. It is about the luck of the test bags: Wilson's for
-/// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups.
+/// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups. Without any error to
+/// resample it is [`without_errors`].
 fn of_fixed_model(
     repeats: &[Repeat],
     roster: &GroundTruth,
@@ -377,9 +384,42 @@ fn of_fixed_model(
     let statistic = |rows: &[usize]| metric.value(&tested.predictions.pick(rows));
     match bootstrap(&units, statistic, DRAWS, level, Resampling::Percentile, 0)? {
         None => none("there are too few bags to resample"),
-        Some(found) if found.interval.low == found.interval.high => none("it is the same in every resample"),
+        Some(found) if found.interval.low == found.interval.high => {
+            match without_errors(&tested.predictions, &units, metric, value, level)? {
+                Some(interval) => Ok((Some(interval), None)),
+                None => none("it is the same in every resample"),
+            }
+        }
         Some(found) => Ok((Some(found.interval), None)),
     }
+}
+
+/// The interval of a metric of counts if no bag was wrong, so that no resample has an error either. As for accuracy it is
+/// Wilson's: its lower end is the value if each of two classes had as many errors as the interval for its bags, or groups, allows.
+fn without_errors(
+    predictions: &Predictions,
+    units: &[Vec<usize>],
+    metric: Metric,
+    value: f64,
+    level: f64,
+) -> Result<Option<Interval>> {
+    let Predictions::Classes(c) = predictions else { return Ok(None) };
+    let Some(positive) = c.positive.filter(|_| c.truth == c.labels) else { return Ok(None) };
+    // Counts are whole numbers; shares become some that are large enough.
+    const WHOLE: f64 = 1e6;
+    let counts = |is_positive: bool| -> Result<Option<(u64, u64)>> {
+        let of_class = |row: usize| (c.truth[row] == positive) == is_positive;
+        let independent = units.iter().filter(|rows| rows.iter().any(|&row| of_class(row))).count() as u64;
+        let share = (0..c.truth.len()).filter(|&row| of_class(row)).count() as f64 / c.truth.len() as f64;
+        let counts = |right: Interval| {
+            let part = |of: f64| (WHOLE * share * of).round() as u64;
+            (part(right.low), part(1.0 - right.low))
+        };
+        Ok(wilson(independent, independent, level)?.map(counts))
+    };
+    let (Some((tp, fn_)), Some((tn, fp))) = (counts(true)?, counts(false)?) else { return Ok(None) };
+    let low = metric.of_counts(&Confusion { tp, tn, fp, fn_ }).filter(|low| *low < value);
+    Ok(low.map(|low| Interval { estimate: value, low, high: value, level }))
 }
 
 /// Bootstrap interval for a method's mean over complete repeats, resampling bags, or groups where there are groups.
@@ -435,7 +475,8 @@ pub struct PredictionRow {
     /// The true class or value.
     pub truth: String,
     /// The score of the positive class, else of the predicted class; the predicted value of a real target.
-    pub score: f64,
+    /// None if only the class was predicted.
+    pub score: Option<f64>,
     /// The probability of the same class.
     pub probability: Option<f64>,
     /// The predicted class or value.
@@ -457,7 +498,9 @@ pub fn prediction_rows(records: &[Record], roster: &GroundTruth) -> Result<Vec<P
             for (i, &bag) in s.bags.iter().enumerate() {
                 let BagPrediction { label, score, probability } = roster.prediction(s, i);
                 let (truth, label) = match &roster.truth {
-                    Truth::Values(values) => (values[bag].to_string(), score.to_string()),
+                    Truth::Values(values) => {
+                        (values[bag].to_string(), score.map_or(String::new(), |s| s.to_string()))
+                    }
                     Truth::Classes { codes, names } => (
                         names[codes[bag] as usize].clone(),
                         label.map_or(String::new(), |l| names[l as usize].clone()),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bags::NativeBags;
 use crate::fitting::{Learning, dataset};
-use crate::runtime::{RunConfig, exception, run};
+use crate::runtime::{RunConfig, argument, exception, run};
 
 /// How methods are judged: a dictionary with these keys.
 #[derive(FromPyObject)]
@@ -171,8 +171,11 @@ pub(crate) fn evaluate(
             }
             Ok(())
         };
-        let found = judging.evaluate(&data, &learning, ctx)?.watch(watch).run()?;
+        let evaluate = judging.evaluate(&data, &learning, ctx)?;
+        let lacking = evaluate.fold_caution()?;
+        let found = evaluate.watch(watch).run()?;
         let mut warnings: Vec<String> = found.failures().into_iter().collect();
+        warnings.extend(lacking.map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument))));
         warnings.extend(found.edges());
         if !found.skipped().is_empty() {
             let include = if found.time.measured { "a larger budget" } else { "methods=\"all\"" };

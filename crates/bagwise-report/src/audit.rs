@@ -1,12 +1,13 @@
 //! The section for auditors: what was run, on which data, with which versions and seeds, and a model card of the
 //! recommended method.
 
+use bagwise::count;
 use bagwise::judge::{Record, Truth, most_chosen};
 use bagwise::method::Explains;
 use bagwise::methods;
 
 use crate::figures::word;
-use crate::markup::{Markup, count, duration, fixed, listed};
+use crate::markup::{Markup, duration, fixed, listed};
 use crate::results::{digits, heading};
 use crate::view::View;
 use crate::warnings::Warning;

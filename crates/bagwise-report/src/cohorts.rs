@@ -1,12 +1,12 @@
 //! Saved models on bags from elsewhere, side by side: a row for each model and cohort, beside what was estimated where the model
 //! was trained. Cohorts are not ranked with data sets: nothing was trained on them.
 
-use bagwise::calibration_line;
 use bagwise::judge::Metric;
+use bagwise::{calibration_line, count};
 
 use crate::figures::percent;
 use crate::forest::{ForestPlot, ForestRow};
-use crate::markup::{Markup, count, fixed, listed};
+use crate::markup::{Markup, fixed, listed};
 use crate::plot::{Figure, figure};
 use crate::results::{capital, digits, heading};
 use crate::table::{TableCell, TableOptions, numbers, table, words};

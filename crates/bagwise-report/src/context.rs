@@ -8,9 +8,6 @@ use bagwise::judge::Metric;
 use bagwise::run::GramPicture;
 use serde::{Deserialize, Serialize};
 
-/// The file's name in the folder of a run.
-pub const CONTEXT_FILE: &str = "report.json";
-
 /// What is known of a run besides its records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -9,11 +9,12 @@ use bagwise::inspect::{Severity, inspect};
 use bagwise::io::save_whole;
 use bagwise::judge::{GroundTruth, Protocol, ProtocolName, Record, Splits, corrected_interval, wilson};
 use bagwise::model::Model;
+use bagwise::run::files::CONTEXT;
 use bagwise::run::{Candidate, RunPlan, Verdict, picture};
 use bagwise::{CarriedColumn, Ctx, Dataset, Error, Evaluation, Result, Target};
 
 use crate::context::{
-    CONTEXT_FILE, Context, CoverageSummary, DataSummary, KeptColumn, ModelSource, SetupSummary, Suspicion,
+    Context, CoverageSummary, DataSummary, KeptColumn, ModelSource, SetupSummary, Suspicion,
 };
 use crate::explained::explained;
 
@@ -99,7 +100,7 @@ impl Context {
     /// Writes it into the folder of the run.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let text = serde_json::to_vec(self).map_err(|e| Error::Invalid(format!("the report's data: {e}")))?;
-        save_whole(&folder.join(CONTEXT_FILE), &text)
+        save_whole(&folder.join(CONTEXT), &text)
     }
 }
 

@@ -36,9 +36,7 @@ mod view;
 mod warnings;
 
 pub use bagwise::run::GramPicture;
-pub use context::{
-    CONTEXT_FILE, Context, CoverageSummary, DataSummary, KeptColumn, ModelSource, SetupSummary, Suspicion,
-};
+pub use context::{Context, CoverageSummary, DataSummary, KeptColumn, ModelSource, SetupSummary, Suspicion};
 pub use gather::coverage;
 pub use joint::{Joint, JointLine, JointMethod, JointRanks, JointRun, joint};
 pub use load::LoadedRun;

@@ -7,10 +7,10 @@ use bagwise::io::files::{read_bounded, require_regular};
 use bagwise::judge::{
     FoldPlan, GroundTruth, Metric, ProtocolName, Record, Truth, read_records, read_records_checked,
 };
-use bagwise::run::files::{FOLDS, RECORDS, ROSTER};
+use bagwise::run::files::{CONTEXT, FOLDS, RECORDS, ROSTER};
 use bagwise::{Error, Place, Result};
 
-use crate::context::{CONTEXT_FILE, Context};
+use crate::context::Context;
 
 /// One data set's records with what belongs to them.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl LoadedRun {
 impl Context {
     /// What a run wrote into its folder; nothing is known of one that wrote nothing.
     pub fn read(folder: &Path) -> Result<Context> {
-        let file = folder.join(CONTEXT_FILE);
+        let file = folder.join(CONTEXT);
         if file.exists() { json(&file) } else { Ok(Context::default()) }
     }
 }

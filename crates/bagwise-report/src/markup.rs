@@ -110,11 +110,6 @@ pub(crate) fn chance(p: f64) -> String {
     }
 }
 
-/// "1 bag", "3 bags".
-pub(crate) fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 /// "a", "a and b", "a, b and c".
 pub(crate) fn listed<S: AsRef<str>>(words: &[S]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();

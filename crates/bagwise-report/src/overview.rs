@@ -5,13 +5,13 @@
 //! fingerprint, therefore count once: by the run that was named first, with its values as they are. A mean over them would mix
 //! what may differ in protocol or parameters. The others are shown by themselves, and the page names them.
 
-use bagwise::Result;
 use bagwise::judge::Metric;
 use bagwise::judge::ranking::{RankTable, cliques, holm, nemenyi, wilcoxon, wilcoxon_p};
 use bagwise::run::Verdict;
+use bagwise::{Result, count};
 
 use crate::load::LoadedRun;
-use crate::markup::{Markup, chance, count, fixed, listed};
+use crate::markup::{Markup, chance, fixed, listed};
 use crate::plot::{Figure, figure, label, line};
 use crate::results::{digits, heading};
 use crate::table::{TableCell, TableOptions, numbers, table, table_with_foot, words};

@@ -2,11 +2,11 @@
 //! The page loads nothing from the network, and its content policy forbids it.
 
 use bagwise::run::Verdict;
-use bagwise::{Error, Result};
+use bagwise::{Error, Result, count};
 
 use crate::audit::{date, model_card, provenance};
 use crate::load::LoadedRun;
-use crate::markup::{Markup, count, listed};
+use crate::markup::{Markup, listed};
 use crate::overview::{Overview, OverviewOutcome};
 use crate::paper::Paper;
 use crate::view::View;

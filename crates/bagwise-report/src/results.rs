@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use bagwise::count;
 use bagwise::judge::{Difference, MethodSummary, Metric, Standing, Truth};
 
-use crate::markup::{Markup, count, duration, fixed, place};
+use crate::markup::{Markup, duration, fixed, place};
 use crate::plot::AxisScale;
 use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
@@ -361,7 +362,7 @@ struct WrongBag {
     bag: usize,
     wrong: usize,
     judged: usize,
-    score: f64,
+    score: Option<f64>,
     label: Option<u32>,
     probability: Option<f64>,
     /// How sure the answer was, or how far off.
@@ -440,13 +441,13 @@ pub(crate) fn mistakes(page: &mut Markup, view: &View<'_>, most: usize) {
             }
             cells.push(TableCell::name(&view.truth(w.bag)));
             if real {
-                cells.push(TableCell::number(Some(w.score), 3));
+                cells.push(TableCell::number(w.score, 3));
                 cells.push(TableCell::number(Some(w.weight), 3));
             } else {
                 cells.push(TableCell::name(
                     w.label.and_then(|l| view.classes().get(l as usize)).map_or("", String::as_str),
                 ));
-                cells.push(TableCell::number(Some(w.score), 3));
+                cells.push(TableCell::number(w.score, 3));
                 cells.push(TableCell::number(w.probability, 3));
                 if several {
                     cells.push(

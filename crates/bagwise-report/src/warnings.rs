@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use bagwise::BASELINE;
 use bagwise::judge::{FitStatus, MethodSummary, often_at_grid_end};
 use bagwise::multiclass::Scheme;
+use bagwise::{BASELINE, count};
 
-use crate::markup::{Markup, count, listed};
+use crate::markup::{Markup, listed};
 use crate::view::View;
 
 /// A warning.

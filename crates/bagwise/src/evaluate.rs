@@ -2,6 +2,7 @@
 //! such a run consists of: which methods take part, the protocol and its defaults, budgets, the folder, and what comes
 //! out. The command line, Python and experiments configure it with [`Evaluate`] and format the results.
 
+mod cautions;
 mod external;
 mod fits;
 mod meter;
@@ -20,7 +21,6 @@ use bagwise_judge::{
 use crate::config::{ALL, AUTO, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
 use crate::fit::metric_for;
 use crate::fold::ResolvedConfig;
-use crate::inspect::{Finding, cautions};
 use crate::methods;
 use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
 use crate::run::{Candidate, OutsidePrediction, RecordLocation, Run, RunPlan, Shard, Verdict, kept_plan};
@@ -334,11 +334,6 @@ impl<'a> Evaluate<'a> {
     /// The data of the run, including those of [`Evaluate::test`].
     pub fn data(&self) -> &Dataset {
         &self.data
-    }
-
-    /// Problems in the data that would make the evaluation misleading.
-    pub fn cautions(&self) -> Result<Vec<Finding>> {
-        cautions(&self.data, self.metric)
     }
 
     /// The resolved plan: protocol, folds and metric.

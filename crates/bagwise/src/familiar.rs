@@ -35,6 +35,10 @@ const ENOUGH_BAGS: usize = 10;
 /// Columns that vary so many times less than in training are in doubt: units differ by 60, 100 or 1000.
 const FAR_NARROWER: f64 = 30.0;
 
+/// Columns that vary so many times more are in doubt as well. New bags may well be more alike than those of training, but
+/// hardly ever differ by so much more: a factor of 10 between units is found.
+const FAR_WIDER: f64 = 8.0;
+
 /// Instances of a column that quartiles are taken from, and values of all columns together.
 const SAMPLED: usize = 256;
 const MOST_VALUES: usize = 4_000_000;
@@ -125,18 +129,20 @@ impl Familiarity {
         Ok(counts)
     }
 
-    /// Columns whose values vary far less in these bags than in training, and how many times less: a unit may be another one.
-    /// Few bags may well be alike, and so may values that are mostly one and the same.
-    pub(crate) fn narrower(&self, bags: &Bags) -> Result<Vec<(usize, f64)>> {
+    /// Columns whose values vary far less or far more in these bags than in training, and how many times more (0.001 if a thousand
+    /// times less): a unit may be another one. Few bags may well be alike, and so may values that are mostly one and the same.
+    pub(crate) fn rescaled(&self, bags: &Bags) -> Result<Vec<(usize, f64)>> {
         if bags.len() < ENOUGH_BAGS || self.spread.is_empty() {
             return Ok(Vec::new());
         }
         let now = spreads(bags, &(0..bags.len()).collect::<Vec<_>>())?;
-        let times = |(&then, now): (&Option<f64>, Option<f64>)| Some(then? / now.filter(|now| *now > 0.0)?);
+        let varies = |spread: Option<f64>| spread.filter(|s| *s > 0.0);
+        let times = |(&then, now): (&Option<f64>, Option<f64>)| Some(varies(now)? / varies(then)?);
+        let is_far = |times: &f64| *times > FAR_WIDER || *times < 1.0 / FAR_NARROWER;
         let all = self.spread.iter().zip(now).map(times).enumerate();
         let is_numeric = |column: usize| matches!(bags.features()[column].kind, FeatureKind::Numeric);
         Ok(all
-            .filter_map(|(column, times)| Some((column, times.filter(|t| *t > FAR_NARROWER)?)))
+            .filter_map(|(column, times)| Some((column, times.filter(is_far)?)))
             .filter(|(column, _)| is_numeric(*column))
             .collect())
     }
@@ -215,16 +221,19 @@ mod tests {
     }
 
     #[test]
-    fn a_column_in_another_unit_varies_less() {
+    fn a_column_in_another_unit_varies_less_or_more() {
         let metres: Vec<f64> = (0..40).map(|i| 50.0 + f64::from(i * 7 % 40)).collect();
         let known = Familiarity::of(&line(&metres), &(0..40).collect::<Vec<_>>(), None).unwrap();
-        let narrower = |values: &[f64]| known.narrower(&line(values)).unwrap();
-        let kilometres: Vec<f64> = metres.iter().map(|m| m / 1000.0).collect();
-        let [(0, times)] = narrower(&kilometres)[..] else { panic!("{:?}", narrower(&kilometres)) };
-        assert!((999.0..1001.0).contains(&times), "{times}");
-        assert_eq!(narrower(&metres[..20]), []);
-        assert_eq!(narrower(&kilometres[..9]), [], "too few");
-        assert_eq!(narrower(&[0.0; 40]), [], "one value, as in columns that are mostly 0");
+        let rescaled = |values: &[f64]| known.rescaled(&line(values)).unwrap();
+        let times = |factor: f64| -> Vec<f64> { metres.iter().map(|m| m * factor).collect() };
+        for factor in [0.001, 0.01, 10.0, 1000.0] {
+            let [(0, found)] = rescaled(&times(factor))[..] else { panic!("{factor}") };
+            assert!((found / factor - 1.0).abs() < 1e-9, "{factor}: {found}");
+        }
+        assert_eq!(rescaled(&metres[..20]), []);
+        assert_eq!(rescaled(&times(5.0)), [], "bags may differ more");
+        assert_eq!(rescaled(&times(0.001)[..9]), [], "too few");
+        assert_eq!(rescaled(&[0.0; 40]), [], "one value, as in columns that are mostly 0");
     }
 
     #[test]

@@ -59,7 +59,7 @@ mod state;
 pub use bagwise_core::{
     BagRef, Bags, CarriedColumn, Clock, Csr, Ctx, Dataset, Error, Feature, FeatureKind, Groups, Instances,
     Mat, Message, NoProgress, Place, Precision, Progress, Result, Rng, RowSource, RunProgress, Setting,
-    Stored, SystemClock, Target, human_bytes, may_be_measurements, undecided_target,
+    Stored, SystemClock, Target, count, human_bytes, may_be_measurements, undecided_target,
 };
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Difference, MethodSummary, Truth};
 use bagwise::plan::NOMINAL_TIME;
-use bagwise::run::files::SUMMARY;
+use bagwise::run::files::{REPORT, SUMMARY};
 use bagwise::{BASELINE, Evaluation, RecordLocation, Target, TimePlan};
 use bagwise_report::ReportOptions;
 
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 }
 
 fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
-    if let Some(report) = args.output.as_ref().map(|folder| folder.join(reporting::REPORT))
+    if let Some(report) = args.output.as_ref().map(|folder| folder.join(REPORT))
         && !args.no_report
         && report.exists()
     {
@@ -196,7 +196,9 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         return judging::run_shard(evaluate, shard, args.judging.level, &folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
+    let remarks = judging::remarks(&results);
     let mut comparison = Comparison::new(&results, args, name)?;
+    comparison.warnings = [session.take_notes(), remarks.clone()].concat();
     reporting::add(comparison.folder(), |known| {
         known.fit_command = comparison.fit_command.clone();
         known.fit_method = comparison.fit_method.clone();
@@ -211,7 +213,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
     }
     save_whole(&comparison.folder().join(SUMMARY), comparison.json()?.as_bytes())?;
     session.print(&comparison)?;
-    Ok(judging::conclude(&results, session))
+    Ok(judging::conclude(&results, &remarks, session))
 }
 
 /// What output is named after: the data without folders and endings.
@@ -249,9 +251,12 @@ struct Comparison<'a> {
     /// What the user called the data.
     data: &'a str,
     report: Option<PathBuf>,
+    /// Looks at the data, read as here.
+    inspect_command: String,
     fit_command: String,
     /// What it fits.
     fit_method: String,
+    warnings: Vec<String>,
 }
 
 impl Comparison<'_> {
@@ -280,16 +285,24 @@ impl Comparison<'_> {
             .find(|c| c.name == taken && !plan.protocol.name.tunes())
             .map_or(&[][..], |c| &c.setups);
         let seed = if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) };
+        let read = format!("{}{}{fold}", quoted(data), args.read.words());
+        let inspect_command = format!("bagwise inspect {read}{seed}");
         let fit_command = format!(
-            "bagwise fit {}{}{fold} --method {taken}{}{}{inner}{seed} -o {}",
-            quoted(data),
-            args.read.words(),
+            "bagwise fit {read} --method {taken}{}{}{inner}{seed} -o {}",
             args.learning.words(taken, fixed),
             args.choosing.words(taken),
             // With the data in its name, the next data set does not replace the model.
             quoted(&format!("{}-{taken}.bagwise", stem_of(data))),
         );
-        Ok(Comparison { results, data, report: None, fit_command, fit_method: taken.into() })
+        Ok(Comparison {
+            results,
+            data,
+            report: None,
+            inspect_command,
+            fit_command,
+            fit_method: taken.into(),
+            warnings: Vec::new(),
+        })
     }
 
     fn folder(&self) -> &Path {
@@ -415,7 +428,7 @@ impl Output for Comparison<'_> {
         object.put("skipped", self.results.skipped());
         object.put_list("incomplete", self.results.incomplete.iter().map(incomplete).collect());
         object.put("folder", self.folder()).put("report", &self.report);
-        object.put("next", &self.fit_command);
+        object.put("warnings", &self.warnings).put("next", &self.fit_command);
         Ok(serde_json::to_string_pretty(&object)?)
     }
 
@@ -426,13 +439,13 @@ impl Output for Comparison<'_> {
     fn text(&self, paint: Style) -> String {
         let folder = self.folder().display();
         let report = self.report.as_ref().map_or(String::new(), |r| format!("report: {}\n", r.display()));
-        let without = self
-            .results
-            .verdict
-            .table
-            .iter()
-            .filter_map(|line| Some(format!("{}\n", line.metrics[0].missing(&line.method)?)));
-        let without: String = without.collect();
+        let mut without = String::new();
+        for line in &self.results.verdict.table {
+            let first = line.metrics[0].missing(&line.method);
+            let empty = shown(line).skip(1).filter(|(_, m)| m.mean.is_none());
+            let empty = empty.filter_map(|(_, m)| m.missing(&format!("{} of {}", m.metric, line.method)));
+            first.into_iter().chain(empty).for_each(|note| without += &format!("{note}\n"));
+        }
         let positive = match &self.results.roster.truth {
             Truth::Classes { names, .. } => positive_remark(names, self.results.plan.positive.as_deref()),
             Truth::Values(_) => None,
@@ -443,9 +456,9 @@ impl Output for Comparison<'_> {
         let next = match self.fit_method == BASELINE {
             // A model that has learned nothing is of no use.
             true => format!(
-                "by {}, no method is better than a constant; check labels and features: bagwise inspect {}",
+                "by {}, no method is better than a constant; check labels and features: {}",
                 self.results.plan.metric.name(),
-                quoted(self.data)
+                self.inspect_command
             ),
             false => self.fit_command.clone(),
         };

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use bagwise::Evaluation;
 use bagwise::io::save_whole;
 use bagwise::judge::{MethodSummary, Metric, MetricSummary, Resampling, bootstrap_method};
 use bagwise::run::files::SUMMARY;
+use bagwise::{Evaluation, count};
 
 use crate::args::Data;
 use crate::judging::{self, Judging, Sharding, metric_json, shown};
@@ -57,7 +57,7 @@ are never split. The confidence interval is Nadeau and Bengio's, over folds.
 
 With --model, nothing is trained: a saved model predicts all bags of DATA, and the predictions are compared with the labels. \
 The intervals reflect the sampling of test bags; the model is fixed. Accuracy has a Wilson interval if there are no groups; \
-all other intervals come from a bootstrap over bags or groups. The calibration table compares predicted probabilities with \
+all other intervals come from a bootstrap over bags or groups, or, if no bag is wrong, from Wilson intervals of the classes. The calibration table compares predicted probabilities with \
 observed frequencies. Columns are those that the model was trained with. With -o, the folder gets a report.
 
 Examples:
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.say(&format!("{} bags to train on, {} to test", data.bags.len(), test.bags.len()));
         evaluate = evaluate.test(&test)?;
         for warning in &evaluate.data().warnings[data.warnings.len()..] {
-            session.warn(&warning.worded(&wording::option));
+            session.note(&warning.worded(&wording::option));
         }
         tested = Some(test.name);
     }
@@ -107,23 +107,25 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         return judging::run_shard(evaluate, shard, args.judging.level, folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
-    let estimate = Estimate { results: &results, data: &data.name, tested: tested.as_deref() };
+    let mut remarks = judging::remarks(&results);
+    if results.plan.protocol.optimistic() {
+        let saw = "best-on-cv chooses parameters on the folds that it reports, so the estimate is optimistic";
+        remarks.insert(0, saw.into());
+    }
+    let warnings = [session.take_notes(), remarks.clone()].concat();
+    let estimate = Estimate { results: &results, data: &data.name, tested: tested.as_deref(), warnings };
     if let Some(folder) = &results.folder {
         save_whole(&folder.join(SUMMARY), estimate.json()?.as_bytes())?;
     }
     session.print(&estimate)?;
-    if results.plan.protocol.optimistic() {
-        session.warn(
-            "best-on-cv chooses parameters on the folds that it reports, so the estimate is optimistic",
-        );
-    }
-    Ok(judging::conclude(&results, session))
+    Ok(judging::conclude(&results, &remarks, session))
 }
 
 struct Estimate<'a> {
     results: &'a Evaluation,
     data: &'a str,
     tested: Option<&'a str>,
+    warnings: Vec<String>,
 }
 
 impl Estimate<'_> {
@@ -182,6 +184,7 @@ impl Output for Estimate<'_> {
         for m in &self.line().metrics {
             object.put_object(m.metric.name(), metric_json(m));
         }
+        object.put("warnings", &self.warnings);
         Ok(serde_json::to_string_pretty(&object)?)
     }
 
@@ -190,14 +193,13 @@ impl Output for Estimate<'_> {
     }
 
     fn text(&self, paint: Style) -> String {
-        let count = self.results.records.len();
         let mut page = format!(
-            "{} on {}{}, {}, {count} {} in {:.1} s\n\n",
+            "{} on {}{}, {}, {} in {:.1} s\n\n",
             paint.paint(&self.line().method, BOLD),
             self.data,
             self.tested.map_or(String::new(), |test| format!(", tested on {test}")),
             self.results.plan.protocol,
-            if count == 1 { "fit" } else { "fits" },
+            count(self.results.records.len(), "fit"),
             self.results.elapsed.as_secs_f64()
         );
         // A rule for the threshold is about these, and what it costs shows in the other one.

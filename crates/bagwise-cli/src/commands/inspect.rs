@@ -2,13 +2,13 @@
 //! this file formats them.
 
 use anyhow::Result;
-use bagwise::human_bytes;
 use bagwise::inspect::{ColumnSummary, Inspection, Severity};
 use bagwise::io::{ReadOptions, TableSketch};
+use bagwise::{count, human_bytes};
 
 use crate::args::Data;
 use crate::judging::say_positive;
-use crate::output::{BOLD, Output, Rows, Style, YELLOW, count, quoted};
+use crate::output::{BOLD, Output, Rows, Style, YELLOW, quoted};
 use crate::session::{Outcome, Session};
 use crate::wording;
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use bagwise::io::Column;
 use bagwise::model::{Model, Prediction};
-use bagwise::{CarriedColumn, Dataset};
+use bagwise::{CarriedColumn, Dataset, count};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Rows, beside, count, quoted};
+use crate::output::{Digits, Object, Output, Rows, beside, quoted};
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, Target, each_piece};
 
@@ -78,9 +78,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         // Only a file that exists can have been given in the wrong place.
         match Path::new(second).is_file() && Model::load(Path::new(second)).is_ok() {
             true => anyhow!(
-                "{first}: not a model, but {second} is; next: bagwise predict {} {}",
+                "{first}: not a model, but {second} is; next: bagwise predict {} {}{}",
                 quoted(second),
-                quoted(first)
+                quoted(first),
+                args.read.words()
             ),
             false => error.into(),
         }
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     // Columns whose values differ within a bag.
     let mut uneven: Vec<String> = Vec::new();
     let mut begun = false;
-    let (mut seen, mut narrower) = (0, Vec::new());
+    let (mut seen, mut rescaled) = (0, BTreeMap::new());
     args.target.write(session, |sink| {
         each_piece(&model, &args.data, options, in_pieces, session, |data| {
             let of_data = |e: bagwise::Error| e.of_data(&data.name);
@@ -105,9 +106,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 outside.entry(name).or_insert((0, category)).0 += count;
             }
             // Part of a sorted file may well vary less.
-            if !in_pieces {
-                narrower = model.narrower_columns(&data.bags).map_err(of_data)?;
-            }
+            let found = model.rescaled_columns(&data.bags).map_err(of_data)?;
+            rescaled.extend(found.into_iter().filter(|(_, times)| !in_pieces || *times > 1.0));
             if data.target.is_some() {
                 seen += model.training_bags_among(&data.bags).map_err(of_data)?.len();
             }
@@ -155,14 +155,18 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
              calibrated on other bags; bagwise fit --threshold chooses where a label changes"
         ));
     }
-    if let Some((name, times)) = narrower.first() {
-        let others = match narrower.len() - 1 {
+    for (more, word) in [(false, "less"), (true, "more")] {
+        let own: Vec<(&String, &f64)> =
+            rescaled.iter().filter(|(_, times)| (**times > 1.0) == more).collect();
+        let Some((name, times)) = own.first() else { continue };
+        let others = match own.len() - 1 {
             0 => String::new(),
             n => format!(" (and {})", count(n, "more column")),
         };
+        let times = times.max(1.0 / **times);
         let digit = 10_f64.powf(times.log10().floor());
         session.warn(&format!(
-            "'{name}'{others} varies about {} times less than in training; check that it has the same unit",
+            "'{name}'{others} varies about {} times {word} than in training; check that it has the same unit",
             (times / digit).round() * digit
         ));
     }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::{OutputKind, save_whole};
-use bagwise::run::files::{ALL_FILES, PLAN, RECORDS};
+use bagwise::run::files::{ALL_FILES, CONTEXT, PLAN, RECORDS};
 use bagwise::run::shard_folders;
 use bagwise::{Shard, TimePlan};
-use bagwise_report::{CONTEXT_FILE, Joint, LoadedRun, ReportOptions, joint, render};
+use bagwise_report::{Joint, LoadedRun, ReportOptions, joint, render};
 
 use crate::output::{Digits, Output, Rows};
 use crate::session::{Outcome, Session};
@@ -117,7 +117,7 @@ fn files_of(run: &Path) -> Vec<String> {
     } else {
         (run.parent().unwrap_or(Path::new("")), run.to_path_buf())
     };
-    let beside = ALL_FILES.into_iter().chain([CONTEXT_FILE]).map(|name| folder.join(name));
+    let beside = ALL_FILES.into_iter().chain([CONTEXT]).map(|name| folder.join(name));
     beside.chain([records]).map(|path| path.to_string_lossy().into_owned()).collect()
 }
 

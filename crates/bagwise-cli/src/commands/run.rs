@@ -8,6 +8,7 @@ use bagwise::io::{OutputKind, ReadOptions, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
 };
+use bagwise::run::files::REPORT;
 use bagwise::{Bags, Dataset, Error, Evaluate, Evaluation, LEVEL, Message, Place, Shard};
 use bagwise_report::paper::Paper;
 use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
@@ -18,7 +19,6 @@ use crate::figures;
 use crate::judging::{self, Sharding};
 use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::paper::{self, Cell, Line, OurResult, Results};
-use crate::reporting::REPORT;
 use crate::session::{Outcome, Session};
 
 const JSON: &str = "table.json";
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
     for unknown in experiment.method.iter().filter_map(Entry::unknown_method) {
-        session.warn(&unknown.to_string());
+        session.note(&unknown.to_string());
     }
     say_time(&experiment, metric, session)?;
     let mut found = Results { experiment: &experiment, tables, cells: Vec::new(), counted: Vec::new() };
@@ -89,6 +89,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut densities = Vec::new();
     let mut runs = Vec::new();
     let mut outcome = Outcome::Done;
+    let mut warnings = session.take_notes();
     if let Some(shard) = args.sharding.shard {
         return run_shard(&experiment, shard, metric, &folder, session);
     }
@@ -115,15 +116,16 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                 for (own, results) in of_seeds {
                     runs.push(own);
                     if let Some(saw) = results.saw_test_bags() {
-                        session.warn(&saw);
+                        session.note(&saw);
                     }
                     if let Some(failures) = results.failures() {
-                        session.warn(&failures);
+                        session.note(&failures);
                         outcome = Outcome::FailedFits;
                     }
                 }
             }
         }
+        warnings.extend(session.take_notes().into_iter().map(|note| format!("{}: {note}", data.name)));
     }
     let mut paper = found.paper(protocols(&experiment))?;
     paper.densities = densities;
@@ -134,7 +136,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         true => None,
         false => Some(report(&experiment, &paper, &runs, &folder)?),
     };
-    let table = Table { found, metric, paper, folder: folder.clone(), report };
+    let table = Table { found, metric, paper, warnings, folder: folder.clone(), report };
     save_whole(&folder.join(JSON), table.json()?.as_bytes())?;
     save_whole(&folder.join(MARKDOWN), table.paper.markdown(&experiment.title).as_bytes())?;
     save_whole(&folder.join(LATEX), table.paper.latex().as_bytes())?;
@@ -433,6 +435,8 @@ struct Table<'a> {
     found: Results<'a>,
     metric: Metric,
     paper: Paper,
+    /// What would mislead whoever reads the results, and of which data.
+    warnings: Vec<String>,
     folder: PathBuf,
     report: Option<PathBuf>,
 }
@@ -546,6 +550,7 @@ impl Output for Table<'_> {
             .put_list("results", self.found.lines().map(|line| self.line(&line)).collect())
             .put("figures", &self.paper.figures)
             .put("densities", &self.paper.densities)
+            .put("warnings", &self.warnings)
             .put("folder", &self.folder)
             .put("report", &self.report);
         Ok(serde_json::to_string_pretty(&object)?)

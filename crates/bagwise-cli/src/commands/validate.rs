@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Metric, MetricSummary, Truth};
 use bagwise::model::Model;
-use bagwise::run::files::SUMMARY;
+use bagwise::run::files::{REPORT, SUMMARY};
 use bagwise::{Evaluation, calibration_line, labelled_like, validate};
 use bagwise_report::{Context, CoverageSummary, ReportOptions, coverage};
 
@@ -30,7 +30,7 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     if asked.data.ends_with(".bagwise") {
         bail!("{} is a model; give the labelled bags after it", asked.data);
     }
-    if let Some(report) = asked.folder.map(|folder| folder.join(reporting::REPORT))
+    if let Some(report) = asked.folder.map(|folder| folder.join(REPORT))
         && report.exists()
     {
         session.check_output(&report, OutputKind::Report, &[asked.data])?;
@@ -40,7 +40,7 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     let seen = model.training_bags_among(&data.bags)?.len();
     let known = seen > 0;
     if known {
-        session.warn(&format!(
+        session.note(&format!(
             "{seen} of the {} bags are in the training data of the model, so the values are optimistic; leave them out",
             data.bags.len()
         ));
@@ -49,7 +49,7 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
         && let shared = model.training_groups_among(groups)
         && let Some(first) = shared.first()
     {
-        session.warn(&format!(
+        session.note(&format!(
             "{} of the {} groups have the name of a group in the training data, such as '{first}'; if they are the same, the values \
              are optimistic",
             shared.len(),
@@ -65,6 +65,7 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
         calibration: Reliability::of(&found)?,
         coverage: coverage(&model, &data, asked.level, &session.ctx)?,
         found: &found,
+        warnings: session.take_notes(),
         report: None,
     };
     if let Some(folder) = &found.folder {
@@ -130,6 +131,7 @@ struct Validated<'a> {
     calibration: Option<Reliability>,
     /// Of a model that gives sets or intervals.
     coverage: Vec<CoverageSummary>,
+    warnings: Vec<String>,
     report: Option<PathBuf>,
 }
 
@@ -183,6 +185,7 @@ impl Output for Validated<'_> {
             };
             object.put_list("coverage", self.coverage.iter().map(one).collect());
         }
+        object.put("warnings", &self.warnings);
         object.put("folder", &self.found.folder).put("report", &self.report);
         Ok(serde_json::to_string_pretty(&object)?)
     }

@@ -2,9 +2,10 @@
 //! how many choices changed from round to round. A line that reaches 0 has converged; one that goes on up and down
 //! may be in a cycle.
 
+use bagwise::count;
 use bagwise::judge::{FitStatus, Record};
 
-use crate::markup::{Markup, count};
+use crate::markup::Markup;
 use crate::plot::{AxisScale, Figure, axes, figure, path, titled};
 use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;

@@ -1,10 +1,10 @@
 //! How scores order bags (ROC, precision and recall) and whether probabilities mean what they say (reliability). Curves
 //! are of the first repeat, the mean of its folds, weighted so that their areas are those in the tables; only with two classes.
 
-use bagwise::BASELINE;
 use bagwise::judge::{Metric, wilson};
+use bagwise::{BASELINE, count};
 
-use crate::markup::{Markup, count, fixed, maybe, place};
+use crate::markup::{Markup, fixed, maybe, place};
 use crate::plot::{AxisScale, Figure, axes, figure, legend, line, mark, path, titled};
 use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::{JudgedBag, View};
@@ -22,9 +22,13 @@ fn square() -> (AxisScale, AxisScale) {
 fn runs(view: &View<'_>, method: usize) -> Option<Vec<Vec<(f64, f64)>>> {
     let positive = view.roster().positive?;
     let answers: Vec<&JudgedBag> = first(&view.answers[method]).collect();
+    // Classes alone put bags in no order.
+    if answers.iter().any(|a| a.score.is_none()) {
+        return None;
+    }
     let of_fold = |own: &[&JudgedBag]| {
         let mut list: Vec<(f64, bool)> =
-            own.iter().map(|a| (a.score, view.class(a.bag) == Some(positive))).collect();
+            own.iter().filter_map(|a| Some((a.score?, view.class(a.bag) == Some(positive)))).collect();
         list.sort_by(|a, b| b.0.total_cmp(&a.0));
         let runs = list.chunk_by(|a, b| a.0 == b.0).map(|same| {
             let up = same.iter().filter(|s| s.1).count();

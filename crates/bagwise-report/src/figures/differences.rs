@@ -1,7 +1,9 @@
 //! How much better or worse than the recommended method each other one is, with the interval of the difference.
 
+use bagwise::count;
+
 use crate::forest::{ForestPlot, ForestRow};
-use crate::markup::{Markup, count, fixed};
+use crate::markup::{Markup, fixed};
 use crate::plot::{Figure, figure};
 use crate::results::{digits, heading};
 use crate::table::{TableCell, TableOptions, numbers, table, words};

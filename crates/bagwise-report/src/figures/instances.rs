@@ -1,11 +1,11 @@
 //! Which instances decided, for the surest right answers and for wrong ones: a bar for each of the most telling
 //! instances of a bag. The model is that of the fold that tested the bag, so it had not seen it.
 
-use bagwise::BASELINE;
 use bagwise::judge::Truth;
+use bagwise::{BASELINE, count};
 
 use crate::explained::{Explained, explained};
-use crate::markup::{Markup, count, fixed, place};
+use crate::markup::{Markup, fixed, place};
 use crate::plot::{AxisScale, drawing, label, line, titled};
 use crate::view::{JudgedBag, View};
 

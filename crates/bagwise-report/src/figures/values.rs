@@ -8,7 +8,8 @@ use crate::view::View;
 
 pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     let Truth::Values(truth) = &view.roster().truth else { return };
-    let points: Vec<(f64, f64)> = view.answers[0].iter().map(|a| (truth[a.bag], a.score)).collect();
+    let points: Vec<(f64, f64)> =
+        view.answers[0].iter().filter_map(|a| Some((truth[a.bag], a.score?))).collect();
     if points.is_empty() {
         return;
     }

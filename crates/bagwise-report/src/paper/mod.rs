@@ -8,7 +8,9 @@ mod write;
 
 use serde::Serialize;
 
-use crate::markup::{count, listed};
+use bagwise::count;
+
+use crate::markup::listed;
 
 /// What a paper printed, beside what came out here.
 #[derive(Clone, Debug, Default)]

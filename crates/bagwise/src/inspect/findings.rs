@@ -1,7 +1,7 @@
 //! What is suspicious about a data set, in sentences with a remedy. Thresholds are chosen so that honest data
 //! sets stay silent: a finding nobody acts on hides the next one.
 
-use bagwise_core::{Duplicates, Groups, Message, Setting, undecided_target};
+use bagwise_core::{Duplicates, Groups, Message, Setting, count, undecided_target};
 use serde::Serialize;
 
 use super::relatives::SharedColumn;
@@ -420,8 +420,7 @@ fn copies(twice: &Duplicates, groups: Option<&Groups>, add: Add<'_>) {
     if let Some((again, original)) = twice.clashing_bags.first() {
         let more = match twice.clashing_bags.len() {
             1 => String::new(),
-            2 => ", and 1 more pair".into(),
-            n => format!(", and {} more pairs", n - 1),
+            n => format!(", and {}", count(n - 1, "more pair")),
         };
         let message =
             format!("bags {again} and {original} have the same instances but different labels{more}");
@@ -436,7 +435,10 @@ fn copies(twice: &Duplicates, groups: Option<&Groups>, add: Add<'_>) {
     let apart = |&(bag, original): &(usize, usize)| groups.is_none_or(|g| g.codes[bag] != g.codes[original]);
     let split = twice.copies.iter().filter(|pair| apart(pair)).count();
     if split > 0 {
-        let message = format!("{split} bags are copies of an earlier one");
+        let message = match split {
+            1 => "1 bag is a copy of an earlier one".to_string(),
+            _ => format!("{split} bags are copies of an earlier one"),
+        };
         add(
             Severity::Warning,
             "duplicate_bags",

@@ -31,10 +31,10 @@ impl Model {
         Ok(outside.map(|(f, count)| (f.name.clone(), (count, unknown_category(f, bags)))).collect())
     }
 
-    /// The columns whose values vary far less in these bags than in training, and how many times less: perhaps their unit is
-    /// another one. None for fewer than ten bags.
-    pub fn narrower_columns(&self, bags: &Bags) -> Result<Vec<(String, f64)>> {
-        let found = self.header.familiarity.narrower(&bags.align(&self.header.features)?)?;
+    /// The columns whose values vary far less or far more in these bags than in training, and how many times more, which is below 1 if
+    /// less: perhaps their unit is another one. None for fewer than ten bags.
+    pub fn rescaled_columns(&self, bags: &Bags) -> Result<Vec<(String, f64)>> {
+        let found = self.header.familiarity.rescaled(&bags.align(&self.header.features)?)?;
         Ok(found.into_iter().map(|(at, times)| (self.header.features[at].name.clone(), times)).collect())
     }
 }

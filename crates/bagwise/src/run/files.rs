@@ -17,8 +17,13 @@ pub const DIFFERENCES: &str = "differences.csv";
 /// The result as JSON; written by the command line.
 pub const SUMMARY: &str = "summary.json";
 
+/// What a report shows besides; written by whoever runs it.
+pub const CONTEXT: &str = "report.json";
+/// The report.
+pub const REPORT: &str = "report.html";
+
 /// What the report adds to the folder.
-pub const REPORT_FILES: [&str; 2] = ["report.json", "report.html"];
+pub const REPORT_FILES: [&str; 2] = [CONTEXT, REPORT];
 
 /// All of them.
 pub const ALL_FILES: [&str; 8] = [OWNER, RECORDS, PLAN, FOLDS, ROSTER, PREDICTIONS, DIFFERENCES, SUMMARY];

@@ -186,18 +186,17 @@ impl Run<'_> {
         };
         let probabilities = rows.iter().all(|row| !row.probabilities.is_empty());
         let labels: Vec<u32> = rows.iter().map(label).collect::<Result<_>>()?;
-        // Without scores bags are compared by probabilities, and without these by their classes.
-        let score = |(row, label): (&&OutsidePrediction, &u32)| match (
-            row.scores.is_empty(),
-            row.probabilities.is_empty(),
-        ) {
-            (false, _) => row.scores.clone(),
-            (true, false) => row.probabilities.clone(),
-            (true, true) => (0..names.len() as u32).map(|c| f64::from(u8::from(c == *label))).collect(),
+        // Without scores bags are compared by probabilities. Classes alone put them in no order: a ROC AUC of them would be the balanced
+        // accuracy by another name.
+        let classes_only = rows.iter().any(|row| row.scores.is_empty() && row.probabilities.is_empty());
+        let score = |row: &&OutsidePrediction| match row.scores.is_empty() {
+            false => row.scores.clone(),
+            true => row.probabilities.clone(),
         };
+        let scores = if classes_only { Vec::new() } else { rows.iter().flat_map(score).collect() };
         Ok(ScoredBags {
             bags: bags.to_vec(),
-            scores: rows.iter().zip(&labels).flat_map(score).collect(),
+            scores,
             probabilities: probabilities.then(|| rows.iter().flat_map(|r| r.probabilities.clone()).collect()),
             labels: Some(labels),
         })

@@ -206,8 +206,8 @@ fn several_classes_and_real_targets_have_rows_too() {
     let mut r = fit("a", 0, 0, [1, 2], [1, 0], [0.0, 0.0]);
     r.scored.scores = vec![0.1, 0.7, 0.2, 0.5, 0.4, 0.3];
     let rows = prediction_rows(&[r.clone()], &three).unwrap();
-    assert_eq!((rows[0].score, rows[0].label.as_str()), (0.7, "y"));
-    assert_eq!((rows[1].score, rows[1].label.as_str(), rows[1].truth.as_str()), (0.5, "x", "z"));
+    assert_eq!((rows[0].score, rows[0].label.as_str()), (Some(0.7), "y"));
+    assert_eq!((rows[1].score, rows[1].label.as_str(), rows[1].truth.as_str()), (Some(0.5), "x", "z"));
     assert_eq!(summarise(&[r], &three, &[Metric::Accuracy], 0.95).unwrap()[0].metrics[0].mean, Some(0.5));
 
     let mut real = roster(false);
@@ -216,7 +216,7 @@ fn several_classes_and_real_targets_have_rows_too() {
     let mut r = fit("a", 0, 0, [1, 2], [0, 0], [0.75, 1.25]);
     r.scored.labels = None;
     let rows = prediction_rows(&[r.clone()], &real).unwrap();
-    assert_eq!((rows[0].truth.as_str(), rows[0].score, rows[0].label.as_str()), ("0.5", 0.75, "0.75"));
+    assert_eq!((rows[0].truth.as_str(), rows[0].score, rows[0].label.as_str()), ("0.5", Some(0.75), "0.75"));
     assert_eq!(summarise(&[r], &real, &[Metric::Mse], 0.95).unwrap()[0].metrics[0].mean, Some(0.0625));
 }
 
@@ -267,6 +267,9 @@ fn what_most_folds_chose_and_what_lies_at_the_end_of_a_list() {
     all[5].parameters.clear();
     let often: Vec<String> = often_at_grid_end(&all).iter().map(ToString::to_string).collect();
     assert_eq!(often, ["c (in 3 of 5 fits)"]);
+    // What chose a method too has no grid that anybody wrote.
+    all.iter_mut().for_each(|r| drop(r.parameters.insert("method".into(), "isk".into())));
+    assert!(often_at_grid_end(&all).is_empty());
     all.iter_mut().for_each(|r| r.outcome.status = FitStatus::Failed);
     assert!(most_chosen(&all).is_none());
 }
@@ -281,7 +284,7 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
         probabilities: Some(vec![0.9, 0.1, 0.6, 0.4]),
     };
     let answer = two.prediction(&scored, 1);
-    assert_eq!((answer.label, answer.score, answer.probability), (Some(0), -0.5, Some(0.4)));
+    assert_eq!((answer.label, answer.score, answer.probability), (Some(0), Some(-0.5), Some(0.4)));
     assert!((two.sureness(0, &answer) - 0.1).abs() < 1e-15);
     scored.probabilities = None;
     assert_eq!(two.sureness(3, &two.prediction(&scored, 0)), 2.0);
@@ -299,7 +302,7 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
         probabilities: Some(vec![0.1, 0.2, 0.7]),
     };
     let answer = three.prediction(&scored, 0);
-    assert_eq!((answer.score, answer.probability, three.sureness(1, &answer)), (2.0, Some(0.7), 0.7));
+    assert_eq!((answer.score, answer.probability, three.sureness(1, &answer)), (Some(2.0), Some(0.7), 0.7));
     // Numbers: the distance from the truth.
     let real =
         GroundTruth { truth: Truth::Values(vec![1.0, 2.0, 3.0, 4.0]), positive: None, ..roster(false) };
