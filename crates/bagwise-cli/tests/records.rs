@@ -117,6 +117,36 @@ fn a_torn_last_line_is_dropped_and_its_fit_done_again() {
 }
 
 #[test]
+fn a_report_says_which_line_it_leaves_out() {
+    let folder = folder();
+    let run = "compare musk1 --methods simple-mi --folds 3 --inner 2 -o run";
+    done(folder.path(), run);
+    let said = |line: &str| text(&done(folder.path(), line).stderr).to_string();
+    assert!(!said("report run").contains("incomplete"));
+    let file = folder.path().join("run/records.jsonl");
+    let whole = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &whole[..whole.len() - 40]).unwrap();
+    let torn = said("report run");
+    assert!(torn.contains("run/records.jsonl, line 6: this record is incomplete and left out"), "{torn}");
+    assert!(std::fs::read(&file).unwrap() == whole[..whole.len() - 40], "a report changes no record");
+    // Zeros are what a power cut leaves.
+    let mut zeros = whole.clone();
+    let first = whole.iter().position(|&b| b == b'\n').unwrap();
+    zeros[..first].fill(0);
+    std::fs::write(&file, &zeros).unwrap();
+    assert!(said("report run").contains("run/records.jsonl, line 1: this record is incomplete"));
+    // Nothing is left to report on.
+    std::fs::write(&file, &whole[..first]).unwrap();
+    let output = bagwise(folder.path(), &["report", "run"]);
+    assert_eq!(output.status.code(), Some(2));
+    let none = text(&output.stderr);
+    assert!(none.contains("run/records.jsonl, line 1: the record is incomplete"), "{none}");
+    // What the message recommends helps.
+    done(folder.path(), run);
+    assert!(!said("report run").contains("incomplete"));
+}
+
+#[test]
 fn the_time_of_a_completed_run_is_that_of_all_its_fits() {
     let folder = folder();
     let run = "compare musk1 --methods simple-mi --folds 3 --inner 2 -o run";

@@ -430,13 +430,27 @@ impl Drop for RecordFile {
 
 /// The records of a file, sorted by key, whatever their run; a torn last line is ignored and nothing is changed.
 pub fn read_records(path: &Path) -> Result<Vec<Record>> {
-    read_records_checked(path, |_| Ok(()))
+    Ok(read_records_checked(path, |_| Ok(()))?.records)
 }
 
-/// The same, and refuses the file, with the line, if `check` refuses a record.
-pub fn read_records_checked(path: &Path, check: impl Fn(&Record) -> Result<()>) -> Result<Vec<Record>> {
+/// What a file of records holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadRecords {
+    /// The records, sorted by key.
+    pub records: Vec<Record>,
+    /// The numbers, counted from 1, of lines that were not written as a whole; what they said is not among the records.
+    pub torn: Vec<u64>,
+}
+
+/// The same, with the lines that were torn; refuses the file, with the line, if `check` refuses a record.
+pub fn read_records_checked(path: &Path, check: impl Fn(&Record) -> Result<()>) -> Result<ReadRecords> {
     let bytes = read_bounded(path, WHAT, MOST)?;
-    Ok(parse(path, whole_lines(&bytes), None, &check)?.into_values().collect())
+    let whole = whole_lines(&bytes);
+    let records = parse(path, whole, None, &check)?.into_values().collect();
+    let lines = bytes.split(|&b| b == b'\n').zip(1..);
+    let last = (whole.len() < bytes.len()).then(|| lines.clone().count() as u64);
+    let torn = lines.filter(|(line, n)| has_hole(line) || Some(*n) == last).map(|(_, n)| n).collect();
+    Ok(ReadRecords { records, torn })
 }
 
 /// Everything up to the last newline.

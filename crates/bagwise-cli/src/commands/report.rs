@@ -53,6 +53,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
     session.check_output(&args.output, OutputKind::Report, &inputs)?;
     let runs = joined(&folders, session)?;
+    for place in runs.iter().flat_map(|run| &run.torn) {
+        session.warn(&format!(
+            "{place}: this record is incomplete and left out; repeat the command that wrote it, which goes on with the run and \
+             repeats its fit"
+        ));
+    }
     let options = ReportOptions { hide_ids: args.hide_ids, title: args.title.clone() };
     let page = render(&runs, &options)?;
     save_whole(&args.output, page.as_bytes())?;
