@@ -147,6 +147,52 @@ fn a_report_says_which_line_it_leaves_out() {
 }
 
 #[test]
+fn a_record_under_another_name_is_refused() {
+    let folder = folder();
+    // Both methods have the same parameters.
+    let run = "compare musk1 --methods mi-kernel,wmksvm -p mi-kernel.gamma=1 -p mi-kernel.c=10 -p wmksvm.gamma=1 \
+               -p wmksvm.c=10 --folds 3 -o run";
+    done(folder.path(), run);
+    let file = folder.path().join("run/records.jsonl");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let renamed = |from: &str, to: &str| {
+        let quoted = |name: &str| format!("\"method\":\"{name}\"");
+        whole.replacen(&quoted(from), &quoted(to), 1)
+    };
+    let swapped = renamed("mi-kernel", "other").replace("\"wmksvm\"", "\"mi-kernel\"");
+    let swapped = swapped.replace("\"other\"", "\"wmksvm\"");
+    let others = [
+        swapped,
+        renamed("mi-kernel", "no-such-method"),
+        whole.replacen("\"c\":10", "\"c\":11", 1),
+        whole.replacen("\"seed\":0", "\"seed\":1", 1),
+    ];
+    for edited in others {
+        assert!(edited != whole);
+        std::fs::write(&file, &edited).unwrap();
+        for command in ["report run", run] {
+            let output = bagwise(folder.path(), &command.split_whitespace().collect::<Vec<_>>());
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(said.contains("run/records.jsonl, line "), "{said}");
+            assert!(said.contains("was edited") && said.contains("delete the line"), "{said}");
+        }
+        assert!(std::fs::read_to_string(&file).unwrap() == edited, "nothing was changed");
+    }
+    // Records of earlier versions have no seal.
+    let unsealed: Vec<String> = whole
+        .lines()
+        .map(|line| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            assert!(record.as_object_mut().unwrap().remove("seal").is_some());
+            record.to_string() + "\n"
+        })
+        .collect();
+    std::fs::write(&file, unsealed.concat()).unwrap();
+    assert!(text(&done(folder.path(), run).stderr).contains("of 12 fits are done"));
+}
+
+#[test]
 fn the_time_of_a_completed_run_is_that_of_all_its_fits() {
     let folder = folder();
     let run = "compare musk1 --methods simple-mi --folds 3 --inner 2 -o run";

@@ -5,8 +5,9 @@
 //! the run died: it is cut off, and its fit is done again. A power cut may also leave zero bytes where lines had not
 //! reached the disk yet: a line with zeros is passed over, and its fit is done again. Any other line that cannot be read is damage, an
 //! error that names the line. A line of another run (other data, folds, seed, settings: another fingerprint) is an
-//! error too, because mixing them would give wrong results silently. So is a line that was edited, if the reader knows the bags
-//! and folds ([`GroundTruth::check_record`]). Two processes cannot write to one file.
+//! error too, because mixing them would give wrong results silently. So is a line that was edited: every line has a seal, the
+//! fingerprint of what identifies the fit and of its predictions, and a reader that knows the bags and folds compares them
+//! ([`GroundTruth::check_record`]). Lines of earlier versions have no seal. Two processes cannot write to one file.
 //!
 //! Lines reach the disk at least once a second ([`SYNC_EVERY`]), so that a power cut costs the fits of that second.
 //!
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fingerprint::fingerprint;
 use bagwise_core::files::{check_bound, explain_write, read_bounded, require_regular, sync_folder_of};
 use bagwise_core::{Error, Place, Result};
 
@@ -227,9 +229,17 @@ impl Record {
     /// The line for the file, with its newline.
     pub fn line(&self) -> Result<Vec<u8>> {
         self.check()?;
-        let mut line = serde_json::to_vec(self).map_err(|e| Error::Invalid(e.to_string()))?;
+        let sealed = SealedRecord { record: self, seal: self.seal() };
+        let mut line = serde_json::to_vec(&sealed).map_err(|e| Error::Invalid(e.to_string()))?;
         line.push(b'\n');
         Ok(line)
+    }
+
+    /// The fingerprint of what says which fit this is, and of its predictions. A record that stands under the name of another
+    /// method, or has other parameters, has another one. Times are not part of it, since they differ between shards.
+    fn seal(&self) -> String {
+        let Record { key, run, data, protocol, seed, parameters, trained, scored, .. } = self;
+        fingerprint(&(key, run, data, protocol, seed, parameters, trained, scored))
     }
 
     /// What is written, and what is read, fits together.
@@ -273,6 +283,20 @@ impl Record {
         }
         Ok(())
     }
+}
+
+/// A record as it is written.
+#[derive(Serialize)]
+struct SealedRecord<'r> {
+    #[serde(flatten)]
+    record: &'r Record,
+    seal: String,
+}
+
+/// The seal of a line that is read; lines of earlier versions have none.
+#[derive(Deserialize)]
+struct Seal {
+    seal: Option<String>,
 }
 
 /// A growing file of records.
@@ -505,6 +529,16 @@ fn parse(
         if let Err(problem) = check(&record) {
             return refuse(
                 problem.to_string(),
+                "delete the line to repeat its fit, or start in a new folder",
+            );
+        }
+        let Seal { seal } = serde_json::from_slice(line).unwrap_or(Seal { seal: None });
+        if seal.is_some_and(|seal| seal != record.seal()) {
+            return refuse(
+                format!(
+                    "the record of {} was edited: method, parameters or predictions are not those it was written with",
+                    record.key
+                ),
                 "delete the line to repeat its fit, or start in a new folder",
             );
         }
