@@ -15,7 +15,7 @@ use bagwise::{Clock, Ctx, Dataset, SystemClock};
 use crate::args::{Format, General};
 use crate::output::{self, Output, Style};
 use crate::progress::ProgressDisplay;
-use crate::wording;
+use crate::{threads, wording};
 
 /// How long a computation may take to stop: the user who pressed Ctrl-C is waiting.
 const PATIENCE: Duration = Duration::from_millis(900);
@@ -44,12 +44,6 @@ pub(crate) struct Session {
 impl Session {
     /// Starts the threads and listens for Ctrl-C.
     pub(crate) fn start(options: &General) -> Result<Session> {
-        if let Some(threads) = options.threads {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(usize::from(threads))
-                .build_global()
-                .with_context(|| format!("could not start {threads} threads"))?;
-        }
         let started = Instant::now();
         let shown = ProgressDisplay::start(options.quiet);
         let mut ctx = Ctx::seeded(options.seed);
@@ -65,11 +59,15 @@ impl Session {
             }
             output::to_stderr("stopping; press Ctrl-C again to exit immediately");
             // Fits are recorded as they end, so at most seconds of work are lost if a computation does not react.
-            std::thread::spawn(|| {
+            let end = || {
                 std::thread::sleep(PATIENCE);
                 output::to_stderr("interrupted");
                 std::process::exit(i32::from(output::INTERRUPTED));
-            });
+            };
+            // Without another thread, this one waits: it has nothing else to do than to hear a second Ctrl-C.
+            if std::thread::Builder::new().spawn(end).is_err() {
+                end();
+            }
         });
         match listening {
             // Of an earlier call in the same process, from Python: it ends the process too.
@@ -77,7 +75,14 @@ impl Session {
             other => other.context("could not listen for Ctrl-C")?,
         }
         let General { format, csv_safe, force, quiet, .. } = *options;
-        Ok(Session { ctx, format, csv_safe, force, quiet, shown, started })
+        let session = Session { ctx, format, csv_safe, force, quiet, shown, started };
+        // Last, so that what needs a thread of its own has it.
+        if let Some((wanted, there)) = threads::start(options.threads)? {
+            session.warn(&format!(
+                "only {there} of {wanted} threads are used, because the system allows no more; the results are the same"
+            ));
+        }
+        Ok(session)
     }
 
     /// A clock that started with the program: a budget includes the reading of data.
