@@ -13,7 +13,7 @@ mod unfamiliar;
 
 use combined::{added_up, class_probabilities};
 pub(crate) use conformal::{CalibrationBag, Conformal, ConformalHeader, class_score};
-use file::checksum;
+use file::{checksum, read_bytes};
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -477,24 +477,21 @@ impl Model {
     /// Reads a file, compressed or not. A damaged file or a newer format is an error.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
-        let mut bytes = Vec::new();
         let explain = |e: io::Error| match e.kind() {
             // What decompression has to say.
             io::ErrorKind::Other => compress::explain(Place::of(path.display().to_string()), e),
             _ => Error::io(path, e),
         };
         let file = files::open_bounded(path, WHAT, MOST)?;
-        let read = compress::decode(file).and_then(|input| input.take(MOST + 1).read_to_end(&mut bytes));
-        read.map_err(explain)?;
+        let bytes =
+            compress::decode(file).and_then(|input| read_bytes(input.take(MOST + 1))).map_err(explain)?;
         files::check_bound(path, WHAT, bytes.len() as u64, MOST)?;
-        Model::from_bytes(&bytes).map_err(|e| match e {
-            Error::Model { problem, .. } => {
-                Error::Model { place: Place::of(path.display().to_string()), problem }
-            }
-            other => {
-                Error::Model { place: Place::of(path.display().to_string()), problem: other.to_string() }
-            }
-        })
+        let place = Place::of(path.display().to_string());
+        match Model::from_bytes(&bytes) {
+            Ok(model) => Ok(model),
+            Err(Error::Model { problem, .. }) => Err(Error::Model { place, problem }),
+            Err(other) => Err(Error::Model { place, problem: other.to_string() }),
+        }
     }
 
     /// A model from the bytes of its file.

@@ -1,0 +1,57 @@
+//! What a second look at hostile files found: models that are huge or overflow, and inputs whose names are no text.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use common::{bagwise, done, shell, text};
+
+/// Sixteen bags of two classes.
+const FIT: &str = "fit d.csv --method mi-kernel -p gamma=0.5 -p norm=mean -p c=1 --inner 2 -o m.bagwise";
+
+fn scene() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rows = String::from("bag,label,x,z\n");
+    for bag in 0..16 {
+        for row in 0..=bag % 3 {
+            let x = f64::from(bag % 2) + 0.1 * f64::from(row) + 0.01 * f64::from(bag);
+            rows += &format!("b{bag},{},{x},{}\n", bag % 2, bag * row % 5);
+        }
+    }
+    fs::write(folder.path().join("d.csv"), rows).unwrap();
+    folder
+}
+
+fn refused(folder: &Path, line: &str) -> String {
+    let output = bagwise(folder, &line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(2), "{line}: {}", text(&output.stderr));
+    text(&output.stderr).to_string()
+}
+
+#[test]
+fn a_huge_file_that_is_no_model_is_not_read_as_a_whole() {
+    let folder = scene();
+    done(folder.path(), FIT);
+    let whole = fs::read(folder.path().join("m.bagwise")).unwrap();
+    let longer = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        // Sparse: it takes no room on the disk.
+        File::options().write(true).open(path).unwrap().set_len(15_000_000_000).unwrap();
+    };
+    longer("zeros.bagwise", b"");
+    longer("text.bagwise", b"bag,label,x\n");
+    longer("long.bagwise", &whole);
+    let list = br#"{"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
+    longer("other.bagwise", &[&(list.len() as u64).to_le_bytes(), &list[..]].concat());
+    for name in ["zeros", "text", "long", "other"] {
+        let line = format!("ulimit -v 2000000; bagwise predict {name}.bagwise d.csv --threads 1");
+        let output = shell(folder.path(), &line);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(&format!("{name}.bagwise: not a usable model")), "{said}");
+    }
+}
