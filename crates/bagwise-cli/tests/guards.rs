@@ -7,6 +7,8 @@ mod common;
 use std::fs::{self, File};
 use std::path::Path;
 
+use bagwise::method::Tensor;
+use bagwise::model::{pack, unpack};
 use common::{bagwise, done, shell, text};
 
 /// Sixteen bags of two classes.
@@ -53,5 +55,43 @@ fn a_huge_file_that_is_no_model_is_not_read_as_a_whole() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}: {said}");
         assert!(said.contains(&format!("{name}.bagwise: not a usable model")), "{said}");
+    }
+}
+
+#[test]
+fn a_model_that_overflows_is_named() {
+    let folder = scene();
+    let path = folder.path().join("m.bagwise");
+    for fit in [FIT, "fit d.csv --method simple-mi -p kernel=linear -p c=1 --inner 2 -o m.bagwise"] {
+        done(folder.path(), fit);
+        let (header, state) = unpack(&fs::read(&path).unwrap()).unwrap();
+        // Whether the model is named.
+        let tried = |header: &str, state| {
+            fs::write(&path, pack(header, state).unwrap()).unwrap();
+            let output = bagwise(folder.path(), &["predict", "m.bagwise", "d.csv"]);
+            let said = text(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0 | 2)), "{said}");
+            assert!(!said.contains("error: d.csv") && !said.contains("leave the bag out"), "{said}");
+            said.contains("m.bagwise: not a usable model: the score of bag 'b")
+        };
+        let mut named = 0;
+        for name in state.tensors.keys() {
+            for size in [1e200, 1.7e308] {
+                let mut huge = state.clone();
+                let Some(Tensor::F64(_, values)) = huge.tensors.get_mut(name) else { continue };
+                values.iter_mut().for_each(|v| *v = size * v.signum());
+                named += usize::from(tried(&header, huge));
+            }
+        }
+        assert!(named > 0, "{fit}");
+        // The scaling may overflow as well.
+        let mut edited: serde_json::Value = serde_json::from_str(&header).unwrap();
+        let columns = edited["transform"]["columns"].as_array_mut().unwrap();
+        for column in columns {
+            let number = if column.get("divisor").is_some() { column } else { &mut column["number"] };
+            number["divisor"] = 1e-308.into();
+            number["shift"] = (-1e10).into();
+        }
+        tried(&edited.to_string(), state);
     }
 }

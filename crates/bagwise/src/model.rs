@@ -8,6 +8,7 @@ mod capabilities;
 mod combined;
 mod conformal;
 mod file;
+mod overflow;
 mod seen;
 mod unfamiliar;
 
@@ -152,6 +153,8 @@ pub struct Model {
     conformal: Option<Conformal>,
     /// What it keeps of the bags it was trained on.
     seen: TrainingDigests,
+    /// The file that it was read from.
+    place: Place,
 }
 
 /// The prediction of a model for one bag.
@@ -185,7 +188,8 @@ impl Prediction {
 impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
     pub(crate) fn new(header: ModelHeader, models: Vec<Box<dyn Predictor>>) -> Model {
-        Model { header, models, conformal: None, seen: TrainingDigests::default() }
+        let (seen, place) = Default::default();
+        Model { header, models, conformal: None, seen, place }
     }
 
     /// How it maps bags, if its method has a feature map.
@@ -221,7 +225,7 @@ impl Model {
             let mut nearest = vec![None; ready.len()];
             let mut column = 0;
             for model in &self.models {
-                let answer = model.predict(&ready, ctx)?;
+                let answer = model.predict(&ready, ctx).map_err(|e| self.blamed(e, &raw, Some(&ready)))?;
                 for b in 0..ready.len() {
                     for k in 0..answer.scores.cols() {
                         outputs.set(b, column + k, answer.scores.get(b, k));
@@ -233,11 +237,7 @@ impl Model {
                 }
             }
             if let Some(b) = (0..ready.len()).find(|&b| outputs.row(b).iter().any(|v| !v.is_finite())) {
-                return Err(Error::data(
-                    Place::default(),
-                    format!("the score of bag '{}' is not a finite number", raw.ids()[b]),
-                    "its numbers are too large for this model: correct them, or leave the bag out",
-                ));
+                return Err(self.overflow(&raw, &ready, b)?);
             }
             let ModelHeader { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, tasks, classes.len(), ctx)?;
@@ -414,7 +414,7 @@ impl Model {
         }
         Ok(pieces(&aligned).into_iter().map(move |piece| {
             let raw = aligned.select(&piece);
-            let ready = self.header.transform.apply(&raw, ctx);
+            let ready = self.header.transform.apply(&raw, ctx).map_err(|e| self.blamed(e, &raw, None));
             (raw, ready)
         }))
     }
@@ -488,7 +488,7 @@ impl Model {
         files::check_bound(path, WHAT, bytes.len() as u64, MOST)?;
         let place = Place::of(path.display().to_string());
         match Model::from_bytes(&bytes) {
-            Ok(model) => Ok(model),
+            Ok(model) => Ok(Model { place, ..model }),
             Err(Error::Model { problem, .. }) => Err(Error::Model { place, problem }),
             Err(other) => Err(Error::Model { place, problem: other.to_string() }),
         }
@@ -537,7 +537,7 @@ impl Model {
         }
         let conformal =
             header.conformal.as_ref().map(|own| Conformal::load(own, &header, state)).transpose()?;
-        let trained = Model { header, models, conformal, seen: TrainingDigests::load(state)? };
+        let trained = Model { conformal, seen: TrainingDigests::load(state)?, ..Model::new(header, models) };
         trained.check()?;
         Ok(trained)
     }
