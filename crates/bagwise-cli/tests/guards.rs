@@ -95,3 +95,21 @@ fn a_model_that_overflows_is_named() {
         tried(&edited.to_string(), state);
     }
 }
+
+#[test]
+fn an_instance_far_outside_a_ball_has_an_output() {
+    let folder = scene();
+    done(folder.path(), "fit d.csv --method optimal-ball --scale none --inner 2 -o ball.bagwise");
+    let rows = "bag,x,z\nfar,1,1\nfar,1e200,1\nfar,1.7e308,-1.7e308\n";
+    fs::write(folder.path().join("far.csv"), rows).unwrap();
+    let output = done(folder.path(), "explain ball.bagwise far.csv --format csv");
+    let values: Vec<f64> = text(&output.stdout)
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplit(',').next().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(values.len(), 3);
+    assert!(values.iter().all(|v| v.is_finite()), "{values:?}");
+    assert_eq!(values[1], -1e200);
+    assert_eq!(values[2], f64::MIN);
+}
