@@ -113,3 +113,15 @@ fn an_instance_far_outside_a_ball_has_an_output() {
     assert_eq!(values[1], -1e200);
     assert_eq!(values[2], f64::MIN);
 }
+
+#[test]
+fn a_tolerance_that_is_no_number_is_refused() {
+    let folder = common::folder();
+    let whole = fs::read_to_string(folder.path().join("experiment.toml")).unwrap();
+    for bad in ["nan", "inf", "-1.0", "'nan %'", "'-20 %'"] {
+        fs::write(folder.path().join("e.toml"), format!("tolerance = {bad}\n{whole}")).unwrap();
+        let said = refused(folder.path(), "run e.toml --quick -o out");
+        assert!(said.contains("is not a number from 0 on"), "{bad}: {said}");
+        assert!(!folder.path().join("out").exists());
+    }
+}
