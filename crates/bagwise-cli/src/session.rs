@@ -1,6 +1,7 @@
 //! What all commands share while they run: the library's context (seed, memory, progress, the flag that Ctrl-C sets),
 //! the output format, and how much is printed on stderr.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -164,8 +165,10 @@ impl Session {
 
     /// Whether a file may be written, before the work whose result it is: what bagwise did not write is replaced only if the
     /// user insists, and `inputs`, as the user named them, are not replaced at all.
-    pub(crate) fn check_output(&self, path: &Path, kind: OutputKind, inputs: &[&str]) -> Result<()> {
-        let inputs: Vec<PathBuf> = inputs.iter().filter_map(|name| path_of(name)).collect();
+    pub(crate) fn check_output(&self, path: &Path, kind: OutputKind, inputs: &[&OsStr]) -> Result<()> {
+        // Names of data sets are text; a path need not be.
+        let named = |name: &&OsStr| name.to_str().map_or_else(|| Some(name.into()), path_of);
+        let inputs: Vec<PathBuf> = inputs.iter().filter_map(named).collect();
         let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         Ok(check_output(path, kind, &inputs, self.force)?)
     }

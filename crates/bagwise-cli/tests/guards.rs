@@ -4,8 +4,11 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use bagwise::method::Tensor;
 use bagwise::model::{pack, unpack};
@@ -112,6 +115,41 @@ fn an_instance_far_outside_a_ball_has_an_output() {
     assert!(values.iter().all(|v| v.is_finite()), "{values:?}");
     assert_eq!(values[1], -1e200);
     assert_eq!(values[2], f64::MIN);
+}
+
+#[test]
+fn an_input_is_never_overwritten_whatever_its_name() {
+    let folder = scene();
+    // Latin-1, as old archives have it.
+    let name = OsStr::from_bytes(b"gr\xfcn.csv");
+    let labels = folder.path().join(name);
+    let mut table = String::from("bag,label\n");
+    (0..16).for_each(|bag| table += &format!("b{bag},{}\n", bag % 2));
+    fs::write(&labels, &table).unwrap();
+    let plain = "bag,x,z\n".to_string()
+        + &(0..16).map(|bag| format!("b{bag},{},{}\n", bag % 2, bag)).collect::<String>();
+    fs::write(folder.path().join("plain.csv"), plain).unwrap();
+    let run = |words: &[&OsStr]| {
+        Command::new(env!("CARGO_BIN_EXE_bagwise")).args(words).current_dir(folder.path()).output().unwrap()
+    };
+    let words = |line: &'static str| line.split(' ').map(OsStr::new);
+    let line = words("fit plain.csv --method majority --inner 2 --force --labels").chain([name]);
+    let output = run(&line.chain(words("-o")).chain([name]).collect::<Vec<_>>());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("input and output are the same file"), "{said}");
+    assert_eq!(fs::read_to_string(&labels).unwrap(), table);
+    // Nor a model.
+    let model = OsStr::from_bytes(b"m\xfc.bagwise");
+    done(folder.path(), FIT);
+    fs::rename(folder.path().join("m.bagwise"), folder.path().join(model)).unwrap();
+    let before = fs::read(folder.path().join(model)).unwrap();
+    let line = words("explain --force").chain([model]).chain(words("d.csv -o")).chain([model]);
+    let output = run(&line.collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(fs::read(folder.path().join(model)).unwrap() == before);
+    // Any other name is possible.
+    assert!(!refused(folder.path(), "fit d.csv --method majority --inner 2 --force -o d.csv").is_empty());
 }
 
 #[test]

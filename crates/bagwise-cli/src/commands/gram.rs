@@ -1,6 +1,7 @@
 //! `bagwise gram`: the kernel matrix of a method, as a file for any other program.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -52,7 +53,7 @@ Examples:
   bagwise gram musk1 --method mi-kernel --shard 1/2 --output half.npy";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let inputs = args.read.inputs([&args.data].into_iter().chain(&args.against).map(String::as_str));
+    let inputs = args.read.inputs([&args.data].into_iter().chain(&args.against).map(OsStr::new));
     session.check_output(&args.output, OutputKind::Gram, &inputs)?;
     let mut options = args.read.read_options();
     options.unlabelled = true;
