@@ -1,4 +1,4 @@
-//! Systems that give the program less than it asks for: threads.
+//! Less than the program asks for: threads that the system does not start, memory that the user does not allow.
 
 #![cfg(target_os = "linux")]
 
@@ -7,7 +7,7 @@ mod common;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
-use common::text;
+use common::{bagwise, done, text};
 
 /// Runs the program as a user who may have so many processes and threads; nothing if this system cannot limit them.
 fn limited(most: usize, options: &str) -> Option<(i32, String)> {
@@ -46,4 +46,36 @@ fn fewer_threads_than_asked_for_are_enough() {
             assert_eq!(fewer, worked && options == "--threads 8", "{most} {options}: {said}");
         }
     }
+}
+
+/// A table of two bags for each of so many classes.
+fn many_classes(classes: usize) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rows = String::from("bag,label,x\n");
+    for bag in 0..2 * classes {
+        rows += &format!("b{bag},c{},{}\n", bag / 2, (bag * 37 % 101) as f64 / 100.0);
+    }
+    std::fs::write(folder.path().join("many.csv"), rows).unwrap();
+    folder
+}
+
+#[test]
+fn machines_of_many_classes_keep_to_the_memory_or_are_refused() {
+    let fit = "fit many.csv --method simple-mi --inner 2 -o m.bagwise";
+    // 44,850 pairs: more than 300 bytes each, for every c, and outputs for 600 bags.
+    let folder = many_classes(300);
+    let words = format!("{fit} --memory 50MB");
+    let output = bagwise(folder.path(), &words.split(' ').collect::<Vec<_>>());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("44850 machines for 300 classes, with their outputs"), "{said}");
+    assert!(said.contains("50.0 MB") && said.contains("--memory"), "{said}");
+    assert!(!folder.path().join("m.bagwise").exists());
+    let folder = many_classes(60);
+    done(folder.path(), fit);
+    // A pair knows four of the 120 bags: a matrix would take 1.7 MB.
+    let size = std::fs::metadata(folder.path().join("m.bagwise")).unwrap().len();
+    assert!(size < 600_000, "{size}");
+    let said = done(folder.path(), "predict m.bagwise many.csv --format csv");
+    assert_eq!(text(&said.stdout).lines().count(), 121);
 }
