@@ -4,6 +4,7 @@
 //! Doc comments here are help texts. Each is one paragraph and variants have none, so that `--help` and `-h` print the
 //! same page.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -148,9 +149,8 @@ pub(crate) enum Missing {
 
 impl Data {
     /// These names, and those of the labels and coordinates: everything that an output must not replace.
-    pub(crate) fn inputs<'a>(&'a self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        // Names are text, as for data sets; a path that is not Unicode is left out.
-        let beside = [&self.labels, &self.coords].into_iter().flatten().filter_map(|path| path.to_str());
+    pub(crate) fn inputs<'a>(&'a self, names: impl IntoIterator<Item = &'a OsStr>) -> Vec<&'a OsStr> {
+        let beside = [&self.labels, &self.coords].into_iter().flatten().map(|path| path.as_os_str());
         names.into_iter().chain(beside).collect()
     }
 

@@ -15,6 +15,7 @@ mod progress;
 mod reporting;
 mod session;
 mod streaming;
+mod threads;
 #[doc(hidden)]
 pub mod untrusted;
 mod wording;

@@ -53,7 +53,7 @@ impl ProgressDisplay {
             Arc::new(ProgressDisplay { terminal: std::io::stderr().is_terminal(), now: Mutex::new(None) });
         if !shown.terminal {
             let watched = Arc::downgrade(&shown);
-            std::thread::spawn(move || {
+            let tell = move || {
                 loop {
                     std::thread::sleep(INTERVAL);
                     let Some(shown) = watched.upgrade() else { break };
@@ -62,7 +62,9 @@ impl ProgressDisplay {
                         output::to_stderr(&output::printable(&line));
                     }
                 }
-            });
+            };
+            // A system without room for another thread shows no progress.
+            std::thread::Builder::new().spawn(tell).ok()?;
         }
         Some(shown)
     }

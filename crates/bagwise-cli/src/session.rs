@@ -2,6 +2,7 @@
 //! the output format, and how much is printed on stderr.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +17,7 @@ use bagwise::{Clock, Ctx, Dataset, Error, Message, Setting, SystemClock};
 use crate::args::{Format, General};
 use crate::output::{self, Output, Style};
 use crate::progress::ProgressDisplay;
-use crate::wording;
+use crate::{threads, wording};
 
 /// How long a computation may take to stop: the user who pressed Ctrl-C is waiting.
 const PATIENCE: Duration = Duration::from_millis(900);
@@ -47,12 +48,6 @@ pub(crate) struct Session {
 impl Session {
     /// Starts the threads and listens for Ctrl-C.
     pub(crate) fn start(options: &General) -> Result<Session> {
-        if let Some(threads) = options.threads {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(usize::from(threads))
-                .build_global()
-                .with_context(|| format!("could not start {threads} threads"))?;
-        }
         let started = Instant::now();
         let shown = ProgressDisplay::start(options.quiet);
         let mut ctx = Ctx::seeded(options.seed);
@@ -68,11 +63,15 @@ impl Session {
             }
             output::to_stderr("stopping; press Ctrl-C again to exit immediately");
             // Fits are recorded as they end, so at most seconds of work are lost if a computation does not react.
-            std::thread::spawn(|| {
+            let end = || {
                 std::thread::sleep(PATIENCE);
                 output::to_stderr("interrupted");
                 std::process::exit(i32::from(output::INTERRUPTED));
-            });
+            };
+            // Without another thread, this one waits: it has nothing else to do than to hear a second Ctrl-C.
+            if std::thread::Builder::new().spawn(end).is_err() {
+                end();
+            }
         });
         match listening {
             // Of an earlier call in the same process, from Python: it ends the process too.
@@ -81,7 +80,14 @@ impl Session {
         }
         let General { format, csv_safe, force, quiet, .. } = *options;
         let noted = Mutex::default();
-        Ok(Session { ctx, format, csv_safe, force, quiet, noted, shown, started })
+        let session = Session { ctx, format, csv_safe, force, quiet, noted, shown, started };
+        // Last, so that what needs a thread of its own has it.
+        if let Some((wanted, there)) = threads::start(options.threads)? {
+            session.warn(&format!(
+                "only {there} of {wanted} threads are used, because the system allows no more; the results are the same"
+            ));
+        }
+        Ok(session)
     }
 
     /// A clock that started with the program: a budget includes the reading of data.
@@ -163,8 +169,10 @@ impl Session {
 
     /// Whether a file may be written, before the work whose result it is: what bagwise did not write is replaced only if the
     /// user insists, and `inputs`, as the user named them, are not replaced at all.
-    pub(crate) fn check_output(&self, path: &Path, kind: OutputKind, inputs: &[&str]) -> Result<()> {
-        let inputs: Vec<PathBuf> = inputs.iter().filter_map(|name| path_of(name)).collect();
+    pub(crate) fn check_output(&self, path: &Path, kind: OutputKind, inputs: &[&OsStr]) -> Result<()> {
+        // Names of data sets are text; a path need not be.
+        let named = |name: &&OsStr| name.to_str().map_or_else(|| Some(name.into()), path_of);
+        let inputs: Vec<PathBuf> = inputs.iter().filter_map(named).collect();
         let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         Ok(check_output(path, kind, &inputs, self.force)?)
     }

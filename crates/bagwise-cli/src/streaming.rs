@@ -1,5 +1,6 @@
 //! What `predict`, `explain` and `embed` share: whether data are read in pieces, and where results go as they come.
 
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -173,7 +174,7 @@ impl Target {
     }
 
     /// Refuses an output that cannot be written, before any work.
-    pub(crate) fn check(&self, inputs: &[&str], session: &Session) -> Result<()> {
+    pub(crate) fn check(&self, inputs: &[&OsStr], session: &Session) -> Result<()> {
         let Some(path) = &self.output else { return Ok(()) };
         format_of(path)?;
         session.check_output(path, OutputKind::Table, inputs)

@@ -74,3 +74,44 @@ fn shards_of_something_else_are_not_taken() {
             .contains("exec bagwise gram musk1 --method mi-kernel -o k.npy --threads 1 --shard")
     );
 }
+
+#[test]
+fn a_damaged_shard_is_computed_again_and_named() {
+    let home = folder();
+    let command = "gram musk1 --method mi-kernel -p gamma=0.5";
+    done(home.path(), &format!("{command} -o whole.npy"));
+    for shard in 1..=3 {
+        done(home.path(), &format!("{command} -o k.npy --shard {shard}/3"));
+    }
+    let file = shards(home.path()).remove(1);
+    let name = file.file_name().unwrap().to_string_lossy().into_owned();
+    let good = std::fs::read(&file).unwrap();
+    let flip = |at: &[usize], bit: u8| {
+        let mut bytes = good.clone();
+        at.iter().for_each(|&at| bytes[at] ^= bit);
+        bytes
+    };
+    let end = good.len();
+    for (what, bytes) in [
+        ("a digit", flip(&[end / 2], 1)),
+        ("two signs", flip(&[192 + 8 * 100 + 7, 192 + 8 * 101 + 7], 0x80)),
+        ("the last byte", flip(&[end - 1], 1)),
+        ("the header", flip(&[20], 1)),
+        ("its shape", flip(&[good.windows(6).position(|w| w == b"shape'").unwrap() + 9], 1)),
+        ("the end", good[..end - 8].to_vec()),
+        ("all but the beginning", good[..100].to_vec()),
+    ] {
+        std::fs::write(&file, &bytes).unwrap();
+        let said = done(home.path(), &format!("{command} -o k.npy"));
+        let said = text(&said.stderr);
+        assert!(said.contains(&format!("{name}: the file is damaged or incomplete")), "{what}: {said}");
+        assert!(said.contains("took 2 of 3 shards"), "{what}: {said}");
+        let read = |name: &str| std::fs::read(home.path().join(name)).unwrap();
+        assert!(read("k.npy") == read("whole.npy"), "{what}");
+    }
+    // The shard itself is not taken for done either.
+    std::fs::write(&file, flip(&[end / 2], 1)).unwrap();
+    let said = done(home.path(), &format!("{command} -o k.npy --shard 2/3"));
+    assert!(text(&said.stderr).contains("computed again"), "{}", text(&said.stderr));
+    assert!(std::fs::read(&file).unwrap() == good);
+}

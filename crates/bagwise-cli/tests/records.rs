@@ -117,6 +117,82 @@ fn a_torn_last_line_is_dropped_and_its_fit_done_again() {
 }
 
 #[test]
+fn a_report_says_which_line_it_leaves_out() {
+    let folder = folder();
+    let run = "compare musk1 --methods simple-mi --folds 3 --inner 2 -o run";
+    done(folder.path(), run);
+    let said = |line: &str| text(&done(folder.path(), line).stderr).to_string();
+    assert!(!said("report run").contains("incomplete"));
+    let file = folder.path().join("run/records.jsonl");
+    let whole = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &whole[..whole.len() - 40]).unwrap();
+    let torn = said("report run");
+    assert!(torn.contains("run/records.jsonl, line 6: this record is incomplete and left out"), "{torn}");
+    assert!(std::fs::read(&file).unwrap() == whole[..whole.len() - 40], "a report changes no record");
+    // Zeros are what a power cut leaves.
+    let mut zeros = whole.clone();
+    let first = whole.iter().position(|&b| b == b'\n').unwrap();
+    zeros[..first].fill(0);
+    std::fs::write(&file, &zeros).unwrap();
+    assert!(said("report run").contains("run/records.jsonl, line 1: this record is incomplete"));
+    // Nothing is left to report on.
+    std::fs::write(&file, &whole[..first]).unwrap();
+    let output = bagwise(folder.path(), &["report", "run"]);
+    assert_eq!(output.status.code(), Some(2));
+    let none = text(&output.stderr);
+    assert!(none.contains("run/records.jsonl, line 1: the record is incomplete"), "{none}");
+    // What the message recommends helps.
+    done(folder.path(), run);
+    assert!(!said("report run").contains("incomplete"));
+}
+
+#[test]
+fn a_record_under_another_name_is_refused() {
+    let folder = folder();
+    // Both methods have the same parameters.
+    let run = "compare musk1 --methods mi-kernel,wmksvm -p mi-kernel.gamma=1 -p mi-kernel.c=10 -p wmksvm.gamma=1 \
+               -p wmksvm.c=10 --folds 3 -o run";
+    done(folder.path(), run);
+    let file = folder.path().join("run/records.jsonl");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let renamed = |from: &str, to: &str| {
+        let quoted = |name: &str| format!("\"method\":\"{name}\"");
+        whole.replacen(&quoted(from), &quoted(to), 1)
+    };
+    let swapped = renamed("mi-kernel", "other").replace("\"wmksvm\"", "\"mi-kernel\"");
+    let swapped = swapped.replace("\"other\"", "\"wmksvm\"");
+    let others = [
+        swapped,
+        renamed("mi-kernel", "no-such-method"),
+        whole.replacen("\"c\":10", "\"c\":11", 1),
+        whole.replacen("\"seed\":0", "\"seed\":1", 1),
+    ];
+    for edited in others {
+        assert!(edited != whole);
+        std::fs::write(&file, &edited).unwrap();
+        for command in ["report run", run] {
+            let output = bagwise(folder.path(), &command.split_whitespace().collect::<Vec<_>>());
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(said.contains("run/records.jsonl, line "), "{said}");
+            assert!(said.contains("was edited") && said.contains("delete the line"), "{said}");
+        }
+        assert!(std::fs::read_to_string(&file).unwrap() == edited, "nothing was changed");
+    }
+    // Records of earlier versions have no seal.
+    let unsealed: Vec<String> = whole
+        .lines()
+        .map(|line| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            assert!(record.as_object_mut().unwrap().remove("seal").is_some());
+            record.to_string() + "\n"
+        })
+        .collect();
+    std::fs::write(&file, unsealed.concat()).unwrap();
+    assert!(text(&done(folder.path(), run).stderr).contains("of 12 fits are done"));
+}
+
+#[test]
 fn the_time_of_a_completed_run_is_that_of_all_its_fits() {
     let folder = folder();
     let run = "compare musk1 --methods simple-mi --folds 3 --inner 2 -o run";

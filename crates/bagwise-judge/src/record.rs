@@ -5,8 +5,9 @@
 //! the run died: it is cut off, and its fit is done again. A power cut may also leave zero bytes where lines had not
 //! reached the disk yet: a line with zeros is passed over, and its fit is done again. Any other line that cannot be read is damage, an
 //! error that names the line. A line of another run (other data, folds, seed, settings: another fingerprint) is an
-//! error too, because mixing them would give wrong results silently. So is a line that was edited, if the reader knows the bags
-//! and folds ([`GroundTruth::check_record`]). Two processes cannot write to one file.
+//! error too, because mixing them would give wrong results silently. So is a line that was edited: every line has a seal, the
+//! fingerprint of what identifies the fit and of its predictions, and a reader that knows the bags and folds compares them
+//! ([`GroundTruth::check_record`]). Lines of earlier versions have no seal. Two processes cannot write to one file.
 //!
 //! Lines reach the disk at least once a second ([`SYNC_EVERY`]), so that a power cut costs the fits of that second.
 //!
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fingerprint::fingerprint;
 use bagwise_core::files::{check_bound, explain_write, read_bounded, require_regular, sync_folder_of};
 use bagwise_core::{Error, Place, Result};
 
@@ -228,9 +230,17 @@ impl Record {
     /// The line for the file, with its newline.
     pub fn line(&self) -> Result<Vec<u8>> {
         self.check()?;
-        let mut line = serde_json::to_vec(self).map_err(|e| Error::Invalid(e.to_string()))?;
+        let sealed = SealedRecord { record: self, seal: self.seal() };
+        let mut line = serde_json::to_vec(&sealed).map_err(|e| Error::Invalid(e.to_string()))?;
         line.push(b'\n');
         Ok(line)
+    }
+
+    /// The fingerprint of what says which fit this is, and of its predictions. A record that stands under the name of another
+    /// method, or has other parameters, has another one. Times are not part of it, since they differ between shards.
+    fn seal(&self) -> String {
+        let Record { key, run, data, protocol, seed, parameters, trained, scored, .. } = self;
+        fingerprint(&(key, run, data, protocol, seed, parameters, trained, scored))
     }
 
     /// What is written, and what is read, fits together.
@@ -275,6 +285,20 @@ impl Record {
         }
         Ok(())
     }
+}
+
+/// A record as it is written.
+#[derive(Serialize)]
+struct SealedRecord<'r> {
+    #[serde(flatten)]
+    record: &'r Record,
+    seal: String,
+}
+
+/// The seal of a line that is read; lines of earlier versions have none.
+#[derive(Deserialize)]
+struct Seal {
+    seal: Option<String>,
 }
 
 /// A growing file of records.
@@ -432,13 +456,27 @@ impl Drop for RecordFile {
 
 /// The records of a file, sorted by key, whatever their run; a torn last line is ignored and nothing is changed.
 pub fn read_records(path: &Path) -> Result<Vec<Record>> {
-    read_records_checked(path, |_| Ok(()))
+    Ok(read_records_checked(path, |_| Ok(()))?.records)
 }
 
-/// The same, and refuses the file, with the line, if `check` refuses a record.
-pub fn read_records_checked(path: &Path, check: impl Fn(&Record) -> Result<()>) -> Result<Vec<Record>> {
+/// What a file of records holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadRecords {
+    /// The records, sorted by key.
+    pub records: Vec<Record>,
+    /// The numbers, counted from 1, of lines that were not written as a whole; what they said is not among the records.
+    pub torn: Vec<u64>,
+}
+
+/// The same, with the lines that were torn; refuses the file, with the line, if `check` refuses a record.
+pub fn read_records_checked(path: &Path, check: impl Fn(&Record) -> Result<()>) -> Result<ReadRecords> {
     let bytes = read_bounded(path, WHAT, MOST)?;
-    Ok(parse(path, whole_lines(&bytes), None, &check)?.into_values().collect())
+    let whole = whole_lines(&bytes);
+    let records = parse(path, whole, None, &check)?.into_values().collect();
+    let lines = bytes.split(|&b| b == b'\n').zip(1..);
+    let last = (whole.len() < bytes.len()).then(|| lines.clone().count() as u64);
+    let torn = lines.filter(|(line, n)| has_hole(line) || Some(*n) == last).map(|(_, n)| n).collect();
+    Ok(ReadRecords { records, torn })
 }
 
 /// Everything up to the last newline.
@@ -493,6 +531,16 @@ fn parse(
         if let Err(problem) = check(&record) {
             return refuse(
                 problem.to_string(),
+                "delete the line to repeat its fit, or start in a new folder",
+            );
+        }
+        let Seal { seal } = serde_json::from_slice(line).unwrap_or(Seal { seal: None });
+        if seal.is_some_and(|seal| seal != record.seal()) {
+            return refuse(
+                format!(
+                    "the record of {} was edited: method, parameters or predictions are not those it was written with",
+                    record.key
+                ),
                 "delete the line to repeat its fit, or start in a new folder",
             );
         }

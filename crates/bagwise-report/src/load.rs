@@ -21,6 +21,8 @@ pub struct LoadedRun {
     pub roster: GroundTruth,
     /// What else is known.
     pub context: Context,
+    /// Lines of files that were not written as a whole: a fit each that the records lack.
+    pub torn: Vec<Place>,
 }
 
 impl LoadedRun {
@@ -50,16 +52,26 @@ impl LoadedRun {
             .map_err(|e| Error::data(Place::of(truth.display().to_string()), e.to_string(), AS_WRITTEN))?;
         let folds = folder.join(FOLDS);
         let folds: Option<FoldPlan> = if folds.exists() { Some(json(&folds)?) } else { None };
-        let records = read_records_checked(&file, |r| roster.check_record(r, folds.as_ref()))?;
+        let read = read_records_checked(&file, |r| roster.check_record(r, folds.as_ref()))?;
+        let torn = read.torn.iter().map(|line| Place::line(file.display().to_string(), *line));
+        let torn: Vec<Place> = torn.collect();
+        if let (true, Some(place)) = (read.records.is_empty(), torn.first()) {
+            return Err(Error::data(
+                place.clone(),
+                "the record is incomplete, and there is no other",
+                "repeat the command that wrote it: it goes on with this run",
+            ));
+        }
         let context = Context::read(&folder)?;
-        LoadedRun::new(records, roster, context).map_err(|e| match e {
+        let run = LoadedRun::new(read.records, roster, context).map_err(|e| match e {
             Error::Invalid(found) => Error::data(
                 Place::of(file.display().to_string()),
                 found,
                 "use the files of one run, or run it again",
             ),
             other => other,
-        })
+        })?;
+        Ok(LoadedRun { torn, ..run })
     }
 
     /// Records of the roster's data and of methods that took part; there must be some.
@@ -74,7 +86,7 @@ impl LoadedRun {
         context.gram = context
             .gram
             .filter(|g| g.levels.len() == g.bags.len().pow(2) && g.bags.iter().all(|&b| b < bags));
-        Ok(LoadedRun { records, roster, context })
+        Ok(LoadedRun { records, roster, context, torn: Vec::new() })
     }
 
     /// Adds the records of another shard of the same run.
@@ -93,6 +105,7 @@ impl LoadedRun {
             }
         }
         self.records.sort_by(|a, b| a.key.cmp(&b.key));
+        self.torn.extend(other.torn);
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use crate::methods::lacks;
 use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
 use crate::shard::Shard;
+use bagwise_core::checksum;
 use bagwise_core::{Bags, Csr, Ctx, Error, Mat, Message, Result, Setting, Target};
 
 /// The Gram of `bags` with themselves, or, with `against`, of `bags` (rows) with those (columns). Scaling, medians,
@@ -111,6 +112,34 @@ pub fn join_grams(parts: &[Mat], triangle: bool) -> Result<Mat> {
         }
     }
     Ok(whole)
+}
+
+/// A part of a Gram as it is stored: one more row begins with the checksum of the others, so that a damaged file is noticed.
+pub fn seal_part(part: &Mat) -> Mat {
+    let mut last = vec![0.0; part.cols()];
+    if let Some(first) = last.first_mut() {
+        *first = part_sum(part.rows(), part.cols(), part.data());
+    }
+    let data = part.data().iter().copied().chain(last).collect();
+    Mat::new(part.rows() + 1, part.cols(), data)
+}
+
+/// The part that [`seal_part`] made this of; none if it was changed since.
+pub fn open_part(stored: &Mat) -> Option<Mat> {
+    let (rows, cols) = (stored.rows().checked_sub(1)?, stored.cols());
+    let (data, last) = stored.data().split_at(rows * cols);
+    let (sum, rest) = last.split_first()?;
+    let whole = *sum == part_sum(rows, cols, data) && rest.iter().all(|v| v.to_bits() == 0);
+    whole.then(|| Mat::new(rows, cols, data.to_vec()))
+}
+
+/// The checksum as a number: the 53 bits that one holds.
+fn part_sum(rows: usize, cols: usize, data: &[f64]) -> f64 {
+    let words = [rows as u64, cols as u64].into_iter().chain(data.iter().map(|v| v.to_bits()));
+    // Byte by byte: of whole words two changed signs would cancel out.
+    let bytes = words.flat_map(u64::to_le_bytes);
+    let sum = bytes.fold(checksum::BEGIN, |sum, byte| checksum::step(sum, u64::from(byte)));
+    (sum >> 11) as f64
 }
 
 /// The feature map of every bag, of length 1, so that inner products are the Gram: sparse rows. Everything is learned

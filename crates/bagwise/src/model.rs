@@ -8,12 +8,13 @@ mod capabilities;
 mod combined;
 mod conformal;
 mod file;
+mod overflow;
 mod seen;
 mod unfamiliar;
 
 use combined::{added_up, class_probabilities};
 pub(crate) use conformal::{CalibrationBag, Conformal, ConformalHeader, class_score};
-use file::checksum;
+use file::{checksum, read_bytes};
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -152,6 +153,8 @@ pub struct Model {
     conformal: Option<Conformal>,
     /// What it keeps of the bags it was trained on.
     seen: TrainingDigests,
+    /// The file that it was read from.
+    place: Place,
 }
 
 /// The prediction of a model for one bag.
@@ -185,7 +188,8 @@ impl Prediction {
 impl Model {
     /// A model from its header and machines: one model for all outputs, or one for each.
     pub(crate) fn new(header: ModelHeader, models: Vec<Box<dyn Predictor>>) -> Model {
-        Model { header, models, conformal: None, seen: TrainingDigests::default() }
+        let (seen, place) = Default::default();
+        Model { header, models, conformal: None, seen, place }
     }
 
     /// How it maps bags, if its method has a feature map.
@@ -221,7 +225,7 @@ impl Model {
             let mut nearest = vec![None; ready.len()];
             let mut column = 0;
             for model in &self.models {
-                let answer = model.predict(&ready, ctx)?;
+                let answer = model.predict(&ready, ctx).map_err(|e| self.blamed(e, &raw, Some(&ready)))?;
                 for b in 0..ready.len() {
                     for k in 0..answer.scores.cols() {
                         outputs.set(b, column + k, answer.scores.get(b, k));
@@ -233,11 +237,7 @@ impl Model {
                 }
             }
             if let Some(b) = (0..ready.len()).find(|&b| outputs.row(b).iter().any(|v| !v.is_finite())) {
-                return Err(Error::data(
-                    Place::default(),
-                    format!("the score of bag '{}' is not a finite number", raw.ids()[b]),
-                    "its numbers are too large for this model: correct them, or leave the bag out",
-                ));
+                return Err(self.overflow(&raw, &ready, b)?);
             }
             let ModelHeader { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
             let probabilities = calibration.probabilities(&outputs, tasks, classes.len(), ctx)?;
@@ -414,7 +414,7 @@ impl Model {
         }
         Ok(pieces(&aligned).into_iter().map(move |piece| {
             let raw = aligned.select(&piece);
-            let ready = self.header.transform.apply(&raw, ctx);
+            let ready = self.header.transform.apply(&raw, ctx).map_err(|e| self.blamed(e, &raw, None));
             (raw, ready)
         }))
     }
@@ -477,24 +477,21 @@ impl Model {
     /// Reads a file, compressed or not. A damaged file or a newer format is an error.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
-        let mut bytes = Vec::new();
         let explain = |e: io::Error| match e.kind() {
             // What decompression has to say.
             io::ErrorKind::Other => compress::explain(Place::of(path.display().to_string()), e),
             _ => Error::io(path, e),
         };
         let file = files::open_bounded(path, WHAT, MOST)?;
-        let read = compress::decode(file).and_then(|input| input.take(MOST + 1).read_to_end(&mut bytes));
-        read.map_err(explain)?;
+        let bytes =
+            compress::decode(file).and_then(|input| read_bytes(input.take(MOST + 1))).map_err(explain)?;
         files::check_bound(path, WHAT, bytes.len() as u64, MOST)?;
-        Model::from_bytes(&bytes).map_err(|e| match e {
-            Error::Model { problem, .. } => {
-                Error::Model { place: Place::of(path.display().to_string()), problem }
-            }
-            other => {
-                Error::Model { place: Place::of(path.display().to_string()), problem: other.to_string() }
-            }
-        })
+        let place = Place::of(path.display().to_string());
+        match Model::from_bytes(&bytes) {
+            Ok(model) => Ok(Model { place, ..model }),
+            Err(Error::Model { problem, .. }) => Err(Error::Model { place, problem }),
+            Err(other) => Err(Error::Model { place, problem: other.to_string() }),
+        }
     }
 
     /// A model from the bytes of its file.
@@ -540,7 +537,7 @@ impl Model {
         }
         let conformal =
             header.conformal.as_ref().map(|own| Conformal::load(own, &header, state)).transpose()?;
-        let trained = Model { header, models, conformal, seen: TrainingDigests::load(state)? };
+        let trained = Model { conformal, seen: TrainingDigests::load(state)?, ..Model::new(header, models) };
         trained.check()?;
         Ok(trained)
     }

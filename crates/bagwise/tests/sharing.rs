@@ -9,8 +9,11 @@ use bagwise::Rng;
 use bagwise::fold::{FoldScope, ResolvedConfig, TrainingTask};
 use bagwise::fold::{TrainOptions, train};
 use bagwise::judge::{Fold, Metric, Splits};
-use bagwise::method::{Info, MemoryEstimate, Method, Predictor, Prepared, Scope, SolvedFit, State, Training};
+use bagwise::method::{
+    Info, MemoryEstimate, Method, Predictor, Prepared, Scope, SolvedFit, State, Tensor, Training,
+};
 use bagwise::methods::{self, METHODS};
+use bagwise::model::{Model, Prediction, pack, unpack};
 use bagwise::params::{Grid, Kind, ParamSpec, Point, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::unstable::engine::cells::products;
@@ -420,5 +423,104 @@ fn many_machines_answer_together_as_each_does_alone() {
         for (row, score) in alone.into_iter().enumerate() {
             assert_eq!(together.get(row, k).to_bits(), score.to_bits(), "machine {k}, bag {row}");
         }
+    }
+}
+
+/// Pairs of 25 classes: more machines than are kept for every point.
+#[test]
+fn the_chosen_point_of_many_machines_has_the_outputs_that_were_judged() {
+    let data = data(75, 4, 3, 25);
+    let all: Vec<usize> = (0..75).collect();
+    let inner = folds(75, 3);
+    for (name, given) in
+        [("mi-kernel", [("gamma", "0.5,1"), ("c", "1,100")]), ("emd", [("gamma", "0.5"), ("c", "1,100")])]
+    {
+        let method = methods::find(name).unwrap();
+        let setup = ResolvedConfig::new(method, grid(method, &given, WhenUnset::Default, false));
+        let learner = TrainingTask::new(&data, &setup, None).unwrap();
+        assert_eq!(learner.tasks.len(), 300);
+        for scope in [FoldScope::PerPart, FoldScope::PerFold] {
+            let ctx = Ctx::seeded(3);
+            let tuned = learner.tune(&all, &inner, Metric::Accuracy, scope, &ctx).unwrap();
+            let group = setup.grid.groups.iter().find(|g| g.contains(&tuned.best)).unwrap();
+            let at = group.iter().position(|&p| p == tuned.best).unwrap();
+            for fold in &inner {
+                // The frame of all points is at hand; those of folds are made again for the points that are solved together.
+                let own: Vec<Point> = group.iter().map(|&p| setup.grid.points[p].clone()).collect();
+                let places: Vec<usize> = (0..own.len()).collect();
+                let (train, points, places) = match scope {
+                    FoldScope::PerPart => (&all, &setup.grid.points, group),
+                    FoldScope::PerFold => (&fold.train, &own, &places),
+                };
+                let frame = learner.frame(train, points, &ctx).unwrap();
+                let fits = learner.fit(&frame, places, &fold.train, &ctx).unwrap();
+                let outputs = learner.outputs(&frame, &fits[at], &fold.train, &fold.test, &ctx).unwrap();
+                for (row, &bag) in fold.test.iter().enumerate() {
+                    let bits = |row: &[f64]| row.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                    assert_eq!(
+                        bits(tuned.out_of_fold.row(bag)),
+                        bits(outputs.row(row)),
+                        "{name} {scope:?}, bag {bag}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn machines_that_do_not_fit_are_refused_before_any_work() {
+    let data = data(400, 2, 3, 200);
+    let all: Vec<usize> = (0..400).collect();
+    let method = methods::find("mi-kernel").unwrap();
+    let given = [("gamma", "0.5,1"), ("c", "1,100")];
+    let setup = ResolvedConfig::new(method, grid(method, &given, WhenUnset::Default, false));
+    let learner = TrainingTask::new(&data, &setup, None).unwrap();
+    // Two points of a group, 300 bytes a machine and 24 for each of 400 x 199 examples; outputs for 400 bags, and for a fold.
+    let inner = folds(400, 3);
+    let tested = 400 + inner.iter().map(|fold| fold.test.len() as u64).max().unwrap();
+    let needed = 2 * (300 * 19_900 + 24 * 400 * 199) + 8 * tested * 19_900;
+    for scope in [FoldScope::PerPart, FoldScope::PerFold] {
+        let tuned = learner.tune(&all, &inner, Metric::Accuracy, scope, &within(needed - 1));
+        refused(tuned, "19900 machines for 200 classes, with their outputs");
+    }
+    // A metric of probabilities needs the outputs of all four points.
+    let tuned = learner.tune(&all, &inner, Metric::LogLoss, FoldScope::PerPart, &within(2 * needed));
+    refused(tuned, "19900 machines for 200 classes, with their outputs");
+}
+
+#[test]
+fn a_model_of_many_machines_is_stored_by_its_support() {
+    let data = data(75, 4, 3, 25);
+    let all: Vec<usize> = (0..75).collect();
+    for (name, given) in [("mi-kernel", ("gamma", "0.5")), ("isk", ("psi", "8"))] {
+        let method = methods::find(name).unwrap();
+        let setup =
+            ResolvedConfig::new(method, grid(method, &[given, ("c", "10")], WhenUnset::Default, false));
+        let learner = TrainingTask::new(&data, &setup, None).unwrap();
+        let wanted = TrainOptions::by(Metric::Accuracy);
+        let model = train(std::slice::from_ref(&learner), &all, None, &wanted, &Ctx::seeded(3)).unwrap();
+        let bytes = model.to_bytes().unwrap();
+        let (header, state) = unpack(&bytes).unwrap();
+        let stored: usize =
+            state.tensors.iter().filter(|(k, _)| k.contains("coefficients")).map(|(_, t)| t.shape()[0]).sum();
+        // Six bags of 75 in each pair, of which all may count.
+        assert!(stored <= 300 * 6 * 2 + 301, "{name}: {stored}");
+        let read = Model::from_bytes(&bytes).unwrap();
+        assert!(read.to_bytes().unwrap() == bytes, "{name}");
+        let (before, after) = (model.predict(&data.bags).unwrap(), read.predict(&data.bags).unwrap());
+        for (a, b) in before.iter().zip(&after) {
+            let bits = |p: &Prediction| p.outputs.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(a), bits(b), "{name}");
+        }
+        // What does not fit together is refused.
+        let key = state.tensors.keys().find(|k| k.ends_with("coefficients.indices")).unwrap().clone();
+        let mut broken = state.clone();
+        let Some(Tensor::U64(_, indices)) = broken.tensors.get_mut(&key) else { panic!("{key}") };
+        indices[0] = 75;
+        assert!(Model::from_bytes(&pack(&header, broken).unwrap()).is_err(), "{name}");
+        let mut missing = state;
+        missing.tensors.retain(|k, _| !k.contains("coefficients"));
+        assert!(Model::from_bytes(&pack(&header, missing).unwrap()).is_err(), "{name}");
     }
 }

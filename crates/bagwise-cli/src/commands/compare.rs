@@ -164,7 +164,7 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         && report.exists()
     {
         // Not after hours of work.
-        session.check_output(&report, OutputKind::Report, &[name])?;
+        session.check_output(&report, OutputKind::Report, &args.read.inputs([name.as_ref()]))?;
     }
     let mut data = session.read(name, &args.judging.read_options(&args.read))?;
     let given = args.judging.given(&mut data, &args.read)?;

@@ -42,7 +42,7 @@ Examples:
   bagwise convert 'synthetic:gauss?bags=40' gauss.tsv";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    session.check_output(&args.output, OutputKind::Table, &args.data.inputs([args.input.as_str()]))?;
+    session.check_output(&args.output, OutputKind::Table, &args.data.inputs([args.input.as_ref()]))?;
     let mut options = args.data.read_options();
     options.unlabelled = args.unlabelled;
     let data = session.read(&args.input, &options)?;

@@ -46,8 +46,8 @@ Examples:
   bagwise embed musk1 --model isk.bagwise --output new.npz";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let model = args.model.as_ref().map(|path| path.to_string_lossy());
-    let inputs = args.read.inputs([args.data.as_str()].into_iter().chain(model.as_deref()));
+    let model = args.model.as_ref().map(|path| path.as_os_str());
+    let inputs = args.read.inputs([args.data.as_ref()].into_iter().chain(model));
     session.check_output(&args.output, OutputKind::FeatureMap, &inputs)?;
     let mut options = args.read.read_options();
     let ((rows, cols, entries), how) = match (&args.model, &args.method) {

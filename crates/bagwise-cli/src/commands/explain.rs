@@ -146,8 +146,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         session.print(&RepresentativesTable { model: &model, chosen })?;
         return Ok(Outcome::Done);
     };
-    let named = args.model.to_string_lossy();
-    let inputs = args.read.inputs([data.as_str(), &named]);
+    let inputs = args.read.inputs([data.as_ref(), args.model.as_os_str()]);
     if let Some(path) = &args.output {
         session.check_output(path, OutputKind::Table, &inputs)?;
     }

@@ -1,5 +1,6 @@
 //! `bagwise fit`: learns from all bags and writes a model.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -70,10 +71,9 @@ Examples:
   bagwise fit musk1 --method isk -p psi=64 -p epsilon=1 -p c=8 -o isk.bagwise";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let model = args.model.as_ref().map(|path| path.to_string_lossy());
-    let maps = args.maps.as_ref().map(|path| path.to_string_lossy());
-    let inputs =
-        args.read.inputs([args.data.as_deref(), model.as_deref(), maps.as_deref()].into_iter().flatten());
+    let data = args.data.as_ref().map(OsStr::new);
+    let [model, maps] = [&args.model, &args.maps].map(|path| path.as_ref().map(|path| path.as_os_str()));
+    let inputs = args.read.inputs([data, model, maps].into_iter().flatten());
     session.check_output(&args.output, OutputKind::Model, &inputs)?;
     let options = args.read.read_options();
     let config = args.learning.config(&args.method, &args.read).params(&args.learning.seeing.params);

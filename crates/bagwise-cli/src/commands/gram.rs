@@ -1,6 +1,7 @@
 //! `bagwise gram`: the kernel matrix of a method, as a file for any other program.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -52,7 +53,7 @@ Examples:
   bagwise gram musk1 --method mi-kernel --shard 1/2 --output half.npy";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    let inputs = args.read.inputs([&args.data].into_iter().chain(&args.against).map(String::as_str));
+    let inputs = args.read.inputs([&args.data].into_iter().chain(&args.against).map(OsStr::new));
     session.check_output(&args.output, OutputKind::Gram, &inputs)?;
     let mut options = args.read.read_options();
     options.unlabelled = true;
@@ -88,14 +89,14 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let files = ShardFiles::new(&args.output, &said, &data, against.as_ref())?;
     if let Some(shard) = args.shard {
         let path = files.path(shard);
-        if files.is_there(shard) {
+        if files.read(shard, session)?.is_some() {
             session.say(&format!("shard {shard} is there already: {}", path.display()));
             return Ok(Outcome::Done);
         }
         session.check_output(&path, OutputKind::Gram, &inputs)?;
         let rows = part(Some(shard))?;
         check_finite(&rows, name)?;
-        write_npy(&path, &rows)?;
+        write_npy(&path, &bagwise::seal_part(&rows))?;
         session.say(&format!(
             "wrote {}: rows of shard {shard}, {} x {}, {how}; when all shards are done, run the same command without --shard",
             path.display(),
@@ -111,9 +112,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             let mut there = 0;
             for shard in (1..=of).map(|i| Shard::new(i, of)) {
                 let shard = shard?;
-                let known = files.is_there(shard);
-                there += usize::from(known);
-                parts.push(if known { read_npy(&files.path(shard))? } else { part(Some(shard))? });
+                let known = files.read(shard, session)?;
+                there += usize::from(known.is_some());
+                parts.push(match known {
+                    Some(known) => known,
+                    None => part(Some(shard))?,
+                });
             }
             session.say(&format!("took {there} of {of} shards from {}", files.folder.display()));
             bagwise::join_grams(&parts, columns.is_none())?
@@ -165,12 +169,31 @@ impl<'d> ShardFiles<'d> {
         self.folder.join(format!("{}{}-of-{}.npy", self.front, shard.index(), shard.of()))
     }
 
-    /// Whether a shard is there, whole: files appear when they are complete.
+    /// Whether the file of a shard has the size that it must have: files appear when they are complete.
     fn is_there(&self, shard: Shard) -> bool {
         let bags = &self.data.bags;
         let rows = bagwise::shard_rows(bags, self.against.is_none(), shard).len();
         let cols = self.against.unwrap_or(self.data).bags.len();
-        std::fs::metadata(self.path(shard)).is_ok_and(|file| file.len() == npy_size(rows, cols))
+        std::fs::metadata(self.path(shard)).is_ok_and(|file| file.len() == npy_size(rows + 1, cols))
+    }
+
+    /// The rows of a shard, if they are there. Rows that were damaged since are not taken.
+    fn read(&self, shard: Shard, session: &Session) -> Result<Option<Mat>> {
+        let path = self.path(shard);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let stored = if self.is_there(shard) { read_npy(&path).ok() } else { None };
+        let rows = stored.as_ref().and_then(bagwise::open_part);
+        let expected = bagwise::shard_rows(&self.data.bags, self.against.is_none(), shard).len();
+        let rows = rows.filter(|rows| rows.rows() == expected);
+        if rows.is_none() {
+            session.warn(&format!(
+                "{}: the file is damaged or incomplete; its rows are computed again",
+                path.display()
+            ));
+        }
+        Ok(rows)
     }
 
     /// The number of shards of the division of which most is there.

@@ -72,7 +72,7 @@ Examples:
   bagwise predict sure.bagwise musk1 --coverage 0.9";
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
-    args.target.check(&args.read.inputs([args.data.as_str(), &args.model.to_string_lossy()]), session)?;
+    args.target.check(&args.read.inputs([args.data.as_ref(), args.model.as_os_str()]), session)?;
     let model = Model::load(&args.model).map_err(|error| {
         let (first, second) = (&args.model.to_string_lossy(), &args.data);
         // Only a file that exists can have been given in the wrong place.

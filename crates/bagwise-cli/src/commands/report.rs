@@ -1,6 +1,7 @@
 //! `bagwise report`: writes an HTML report from the folders of runs, without repeating any fits.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -49,10 +50,16 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         folders.extend(runs_in(path)?);
     }
     let folders = with_records(folders)?;
-    let inputs: Vec<String> = folders.iter().flat_map(|path| files_of(path)).collect();
-    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    let inputs: Vec<PathBuf> = folders.iter().flat_map(|path| files_of(path)).collect();
+    let inputs: Vec<&OsStr> = inputs.iter().map(|path| path.as_os_str()).collect();
     session.check_output(&args.output, OutputKind::Report, &inputs)?;
     let runs = joined(&folders, session)?;
+    for place in runs.iter().flat_map(|run| &run.torn) {
+        session.warn(&format!(
+            "{place}: this record is incomplete and left out; repeat the command that wrote it, which goes on with the run and \
+             repeats its fit"
+        ));
+    }
     let options = ReportOptions { hide_ids: args.hide_ids, title: args.title.clone() };
     let page = render(&runs, &options)?;
     save_whole(&args.output, page.as_bytes())?;
@@ -111,14 +118,14 @@ impl Output for Numbers {
 }
 
 /// What belongs to a run, or to the folder that a file of records lies in; a report beside them may be drawn again.
-fn files_of(run: &Path) -> Vec<String> {
+fn files_of(run: &Path) -> Vec<PathBuf> {
     let (folder, records) = if run.is_dir() {
         (run, run.join(RECORDS))
     } else {
         (run.parent().unwrap_or(Path::new("")), run.to_path_buf())
     };
     let beside = ALL_FILES.into_iter().chain([CONTEXT]).map(|name| folder.join(name));
-    beside.chain([records]).map(|path| path.to_string_lossy().into_owned()).collect()
+    beside.chain([records]).collect()
 }
 
 /// Reads runs, and joins shards of the same run. Says what is missing of a run whose shards are not all done.

@@ -173,7 +173,7 @@ fn claim_folder(folder: &Path, experiment: &Experiment, session: &Session) -> Re
 /// Refuses to overwrite tables and reports that bagwise did not write; the folders of single runs check this themselves.
 fn check_folder(folder: &Path, args: &Args, session: &Session) -> Result<()> {
     let report = folder.join(REPORT);
-    let inputs = [&*args.file.to_string_lossy()];
+    let inputs = [args.file.as_os_str()];
     // The texts have no mark of their own, and go with the numbers.
     let tables = [JSON, MARKDOWN, LATEX].map(|name| folder.join(name));
     if let Some(kept) = tables.iter().find(|table| table.exists()) {

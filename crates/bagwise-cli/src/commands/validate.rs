@@ -33,7 +33,11 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     if let Some(report) = asked.folder.map(|folder| folder.join(REPORT))
         && report.exists()
     {
-        session.check_output(&report, OutputKind::Report, &[asked.data])?;
+        session.check_output(
+            &report,
+            OutputKind::Report,
+            &read.inputs([asked.data.as_ref(), asked.model.as_os_str()]),
+        )?;
     }
     let model = Model::load(asked.model)?;
     let data = labelled_like(&model, session.read_labelled_for(&model, asked.data, read.read_options())?)?;

@@ -165,17 +165,32 @@ enum Tolerance {
 
 impl Tolerance {
     fn around(&self, reference: f64) -> Result<[f64; 2]> {
-        let points = match self {
-            Tolerance::Points(points) => *points,
+        let points = match self.checked()? {
+            (points, false) => points,
+            (share, true) => reference.abs() * share / 100.0,
+        };
+        Ok([reference - points, reference + points])
+    }
+
+    /// The number, and whether it is a percentage.
+    fn checked(&self) -> Result<(f64, bool)> {
+        let (number, is_share) = match self {
+            Tolerance::Points(points) => (*points, false),
             Tolerance::Share(text) => {
                 let share = text.strip_suffix('%').and_then(|t| t.trim().parse::<f64>().ok());
                 let share = share.with_context(|| {
                     format!("tolerance '{text}' is neither a number nor a percentage such as '20%'")
                 })?;
-                reference.abs() * share / 100.0
+                (share, true)
             }
         };
-        Ok([reference - points, reference + points])
+        // Within a tolerance that is no number everything would be as expected, or nothing.
+        if !number.is_finite() || number < 0.0 {
+            bail!(
+                "tolerance = {number} is not a number from 0 on; use one such as 2.5, or a percentage such as '20%'"
+            );
+        }
+        Ok((number, is_share))
     }
 }
 
@@ -428,6 +443,9 @@ impl Experiment {
             true => Ok(()),
             false => Err(Error::unknown("method of this experiment", name, names.iter().copied())),
         };
+        if let Some(tolerance) = &self.tolerance {
+            tolerance.checked()?;
+        }
         for data in &self.data {
             data.options()?;
             let seeds = self.judged(data)?.seeds;

@@ -59,8 +59,15 @@ fn what_is_expected_is_given_or_the_reference_within_the_tolerance() {
     assert_eq!(with("tolerance = '20 %'", reference).unwrap(), Some([40.0, 60.0]));
     let both = format!("{reference}\nexpected = {{ musk1 = [1, 2] }}");
     assert_eq!(with("tolerance = 2.5", &both).unwrap(), Some([1.0, 2.0]));
-    let refused = |line, of_method| format!("{:#}", with(line, of_method).unwrap_err());
+    let refused = |line: &str, of_method: &str| format!("{:#}", with(line, of_method).unwrap_err());
     assert!(refused("tolerance = 'some'", reference).contains("'20%'"));
+    for bad in ["nan", "inf", "-inf", "-1.0", "'nan %'", "'inf%'", "'-20 %'"] {
+        let line = format!("tolerance = {bad}");
+        // Also where nothing is compared with it.
+        for of_method in [reference, "printed = { musk1 = 88.0 }"] {
+            assert!(refused(&line, of_method).contains("is not a number from 0 on"), "{bad}");
+        }
+    }
     assert!(refused("", "expected = { musk1 = [2, 1] }").contains("has its low end above its high end"));
     assert!(refused("", "expected = { musk3 = [1, 2] }").contains("unknown data set 'musk3'"));
 }

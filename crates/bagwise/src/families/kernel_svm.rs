@@ -19,6 +19,7 @@ use crate::method::{
     Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
     Training, WeightedConcept, comparison_work,
 };
+use crate::multiclass::MANY_CLASSES;
 use crate::params::{Grid, Point, representations};
 use crate::preprocess::Scale;
 use crate::state::refuse;
@@ -230,16 +231,9 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
     fn load(&self, point: &Point, state: &State) -> Result<Box<dyn Predictor>> {
         let bank = self.kernel.load(point, &state.nested("bank"))?;
-        let coefficients = state.mat("coefficients")?;
-        if coefficients.cols() != bank.len() {
-            return Err(refuse(format!(
-                "{} coefficients for {} training bags",
-                coefficients.cols(),
-                bank.len()
-            )));
-        }
+        let coefficients = coefficients_of(state, bank.len())?;
         let biases = state.vector("biases", coefficients.rows())?;
-        Ok(Box::new(KernelModel { bank, coefficients: sparse(&coefficients), biases }))
+        Ok(Box::new(KernelModel { bank, coefficients, biases }))
     }
 }
 
@@ -281,23 +275,40 @@ pub(crate) fn expansions(machines: &[&BagMachine], train: &[usize]) -> (Csr, Vec
     (coefficients, machines.iter().map(|m| m.machine.bias).collect())
 }
 
-/// Coefficients as a model file keeps them.
-pub(crate) fn dense(coefficients: &Csr) -> Mat {
+/// Machines up to this number are stored as a matrix. A machine for a pair of more classes knows so few bags that a matrix would be
+/// zeros mostly.
+const MOST_DENSE: usize = MANY_CLASSES * (MANY_CLASSES - 1) / 2;
+
+/// Stores coefficients in a model.
+pub(crate) fn put_coefficients(state: &mut State, coefficients: &Csr) {
+    if coefficients.rows() > MOST_DENSE {
+        let mut own = State::default();
+        own.put_sparse(coefficients);
+        return state.nest("coefficients", own);
+    }
     let mut all = Mat::zeros(coefficients.rows(), coefficients.cols());
     for k in 0..coefficients.rows() {
         let (columns, values) = coefficients.row(k);
         columns.iter().zip(values).for_each(|(&column, &value)| all.set(k, column as usize, value));
     }
-    all
+    state.put_mat("coefficients", &all);
 }
 
-/// Coefficients from a model file.
-pub(crate) fn sparse(coefficients: &Mat) -> Csr {
+/// The coefficients of a model that keeps so many training bags.
+pub(crate) fn coefficients_of(state: &State, bags: usize) -> Result<Csr> {
+    if !state.tensors.contains_key("coefficients") {
+        let own = state.nested("coefficients");
+        return if own.tensors.is_empty() { Err(refuse("it has no coefficients")) } else { own.sparse(bags) };
+    }
+    let coefficients = state.mat("coefficients")?;
+    if coefficients.cols() != bags {
+        return Err(refuse(format!("{} coefficients for {bags} training bags", coefficients.cols())));
+    }
     let mut all = Csr::empty(coefficients.cols());
     for k in 0..coefficients.rows() {
         all.push_row(coefficients.row(k).iter().enumerate().map(|(column, &value)| (column as u32, value)));
     }
-    all
+    Ok(all)
 }
 
 /// The largest similarity of each of `train` to another of them.
@@ -467,7 +478,7 @@ impl Predictor for KernelModel {
 
     fn save(&self) -> Result<State> {
         let mut state = State::default();
-        state.put_mat("coefficients", &dense(&self.coefficients));
+        put_coefficients(&mut state, &self.coefficients);
         state.put("biases", &self.biases);
         state.nest("bank", self.bank.save()?);
         Ok(state)

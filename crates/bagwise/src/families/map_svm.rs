@@ -12,7 +12,9 @@ use bagwise_io::MapRows;
 use bagwise_svm::{FeatureRows as _, Features, LinearMachine};
 use rayon::prelude::*;
 
-use crate::families::kernel_svm::{BagMachine, dense, expand, expansions, nearest_others, sparse};
+use crate::families::kernel_svm::{
+    BagMachine, coefficients_of, expand, expansions, nearest_others, put_coefficients,
+};
 use crate::families::map_view::MapView;
 use crate::families::svm::{self, SvmParams};
 use crate::method::{Explanation, Outputs, Predictor, Prepared, SolvedFit, State, Training};
@@ -470,11 +472,7 @@ impl MapModel {
             MapRule::Weights(weights)
         } else {
             let maps = state.nested("maps").sparse(map.columns())?;
-            let coefficients = state.mat("coefficients")?;
-            if coefficients.cols() != maps.rows() {
-                return Err(refuse("maps and coefficients differ in number"));
-            }
-            MapRule::Bags { coefficients: sparse(&coefficients), maps }
+            MapRule::Bags { coefficients: coefficients_of(state, maps.rows())?, maps }
         };
         let outputs = match &rule {
             MapRule::Weights(weights) => weights.rows(),
@@ -639,7 +637,7 @@ impl Predictor for MapModel {
         match &self.rule {
             MapRule::Weights(weights) => state.put_mat("weights", weights),
             MapRule::Bags { coefficients, maps } => {
-                state.put_mat("coefficients", &dense(coefficients));
+                put_coefficients(&mut state, coefficients);
                 let mut own = State::default();
                 own.put_sparse(maps);
                 state.nest("maps", own);

@@ -27,6 +27,8 @@ impl TrainingTask<'_> {
         ctx: &Ctx,
     ) -> Result<Answers> {
         let width = self.tasks.len();
+        // What the models say, and the same in the order of the machines.
+        self.reserve_machines(train.len(), 1, 2 * bags.len(), ctx)?;
         let outputs = Mat::new(bags.len(), width, vec![f64::NAN; bags.len() * width]);
         let there: Vec<usize> = (0..width).filter(|&k| machines.0[k].is_some()).collect();
         if there.is_empty() || bags.is_empty() {

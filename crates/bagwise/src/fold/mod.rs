@@ -8,6 +8,7 @@
 mod answers;
 mod ensemble;
 mod grow;
+mod memory;
 mod portfolio;
 mod train;
 mod tune;

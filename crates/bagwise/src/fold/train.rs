@@ -3,7 +3,7 @@
 //! for every outer fold and `fit` for all bags, so that an estimate holds for the model that `fit` returns.
 
 use super::portfolio::{self, Choice, ChosenTogether};
-use super::{Answers, FoldScope, Machines, PreparedFold, Refit, TrainingTask, Tuned};
+use super::{Answers, FoldScope, MANY_MACHINES, Machines, PreparedFold, Refit, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::method::Predictor;
@@ -311,8 +311,13 @@ fn constant_value(
             learner.tasks.iter().map(|task| mean(&task.problem(codes, &all).1)).collect()
         }
     };
-    let outputs = Mat::from_rows(&vec![constants; train.len()]);
-    learner.judge(&truth, &outputs, metric, &portfolio::folds_of(train, inner), ctx)
+    let folds = portfolio::folds_of(train, inner);
+    let repeated = |row: &[f64]| Mat::new(train.len(), row.len(), row.repeat(train.len()));
+    if constants.len() > MANY_MACHINES && !metric.needs_probabilities() {
+        let summary = learner.summary(&Mat::from_rows(&[constants]), metric);
+        return learner.judge_summary(&truth, &repeated(summary.data()), metric, &folds);
+    }
+    learner.judge(&truth, &repeated(&constants), metric, &folds, ctx)
 }
 
 /// Methods among learners, of which some differ in the scaling alone.

@@ -2,7 +2,7 @@
 //! memory allows, and judged by their outputs for the bags they had not seen.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
@@ -61,6 +61,13 @@ impl TrainingTask<'_> {
             true if !metric.needs_probabilities() => Some(metric),
             _ => None,
         };
+        // Outputs for the training bags are kept of every point, or, where machines are many, of the chosen one.
+        let together = grid.groups.iter().map(Vec::len).max().unwrap_or(1);
+        let points_kept = if summary.is_some() { 1 } else { admitted.len() };
+        // Those of a fold are copied.
+        let of_fold = inner.iter().map(|fold| fold.test.len()).max();
+        let tested = of_fold.map_or(0, |tested| train.len() * points_kept + tested);
+        self.reserve_machines(train.len(), together, tested, ctx)?;
         let mut out_of_fold: Vec<Option<Mat>> = vec![None; grid.points.len()];
         let mut kept: Option<PreparedFold> = None;
         let (chunks, mut own) = self.chunks(&admitted, train, ctx);
@@ -145,8 +152,9 @@ impl TrainingTask<'_> {
             let members = || group.iter().filter(|i| admitted.contains(i)).map(|&i| grid.points[i].clone());
             let points: Vec<Point> = members().collect();
             let at = points.iter().position(|p| *p == grid.points[best]).expect("the best was tried");
-            let mut outputs = if by_fold {
-                self.cross_fit_by_fold(&points, train, inner, None, ctx)?
+            out_of_fold = if by_fold {
+                let places: Vec<usize> = (0..points.len()).collect();
+                self.cross_fit_one(None, &points, (&places, at), train, inner, ctx)?
             } else {
                 let frame = match frame {
                     Some(ref frame) => frame,
@@ -154,9 +162,8 @@ impl TrainingTask<'_> {
                 };
                 let places = frame.points.iter().enumerate().filter(|(_, p)| points.contains(p));
                 let places: Vec<usize> = places.map(|(place, _)| place).collect();
-                self.cross_fit_groups(frame, &[places], train, inner, None, ctx)?
+                self.cross_fit_one(Some(frame), &points, (&places, at), train, inner, ctx)?
             };
-            out_of_fold = outputs.swap_remove(at);
         }
         let (point, value) = (grid.points[best].clone(), values[best]);
         Ok(Tuned { best, point, value, values, out_of_fold, on_edge, without, frame })
@@ -319,8 +326,9 @@ impl TrainingTask<'_> {
             let outputs = self.outputs_of_fold(frame, &groups[g], fold, summary, ctx)?;
             Ok((fold, first(g)..first(g + 1), outputs))
         };
-        let results: Vec<(&Fold, Range<usize>, Vec<Mat>)> =
-            Self::each_job(frame.fit_bytes(), jobs, job, ctx)?;
+        let together = groups.iter().map(Vec::len).max().unwrap_or(0);
+        let bytes = self.job_bytes(frame, together, train, inner);
+        let results: Vec<(&Fold, Range<usize>, Vec<Mat>)> = Self::each_job(bytes, jobs, job, ctx)?;
         let mut all = self.collect_out_of_fold(train, first(groups.len()), results);
         for g in (0..groups.len()).filter(|&g| original[g] != g) {
             (0..groups[g].len()).for_each(|i| all[first(g) + i] = all[first(original[g]) + i].clone());
@@ -343,12 +351,58 @@ impl TrainingTask<'_> {
         for fold in inner {
             let frame = self.frame(&fold.train, points, ctx)?;
             let job = |group: &Vec<usize>| self.outputs_of_fold(&frame, group, fold, summary, ctx);
-            let fitted = Self::each_job(frame.fit_bytes(), grid.groups.iter().collect(), job, ctx)?;
+            let together = grid.groups.iter().map(Vec::len).max().unwrap_or(0);
+            let bytes = self.job_bytes(&frame, together, train, inner);
+            let fitted = Self::each_job(bytes, grid.groups.iter().collect(), job, ctx)?;
             results.extend(
                 grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.clone(), outputs)),
             );
         }
         Ok(self.collect_out_of_fold(train, points.len(), results))
+    }
+
+    /// Out-of-fold outputs of one point, the `at`-th of the `places` of a frame that are trained together; every inner fold has a
+    /// frame of its own with `points` if no frame is `shared`. The outputs of many machines are held once, and none of other points.
+    fn cross_fit_one(
+        &self,
+        shared: Option<&PreparedFold>,
+        points: &[Point],
+        (places, at): (&[usize], usize),
+        train: &[usize],
+        inner: &[Fold],
+        ctx: &Ctx,
+    ) -> Result<Mat> {
+        let mut row_of = vec![usize::MAX; self.bags.len()];
+        train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
+        let all = Mutex::new(Mat::zeros(train.len(), self.tasks.len()));
+        let job = |fold: &Fold| {
+            let own;
+            let frame = match shared {
+                Some(frame) => frame,
+                None => {
+                    own = self.frame(&fold.train, points, ctx)?;
+                    &own
+                }
+            };
+            let fits = self.fit(frame, places, &fold.train, ctx)?;
+            let outputs = self.outputs(frame, &fits[at], &fold.train, &fold.test, ctx)?;
+            let mut all = all.lock().expect("nobody panics with it");
+            for (i, &bag) in fold.test.iter().enumerate() {
+                all.row_mut(row_of[bag]).copy_from_slice(outputs.row(i));
+            }
+            Ok(())
+        };
+        // Frames of folds are made one after the other.
+        let bytes = shared.map_or(u64::MAX, |frame| self.job_bytes(frame, places.len(), train, inner));
+        Self::each_job(bytes, inner.iter().collect(), job, ctx)?;
+        Ok(all.into_inner().expect("nobody panics with it"))
+    }
+
+    /// Bytes that training some points together on an inner fold takes, with the outputs for its test bags.
+    fn job_bytes(&self, frame: &PreparedFold, points: usize, train: &[usize], inner: &[Fold]) -> u64 {
+        let tested = inner.iter().map(|fold| fold.test.len()).max().unwrap_or(0);
+        let machines = self.machine_bytes(train.len(), points);
+        frame.fit_bytes().saturating_add(machines).saturating_add(self.output_bytes(tested))
     }
 
     /// Trains points that share their representation on a fold, and tests them.
@@ -373,7 +427,7 @@ impl TrainingTask<'_> {
 
     /// What a metric without probabilities looks at: a row for each bag, with its label and, where bags are compared by them,
     /// its score for every class.
-    fn summary(&self, outputs: &Mat, metric: Metric) -> Mat {
+    pub(super) fn summary(&self, outputs: &Mat, metric: Metric) -> Mat {
         let labels = self.labels(outputs, None).into_iter().map(f64::from);
         if !metric.compares_bags() {
             return Mat::new(outputs.rows(), 1, labels.collect());
@@ -383,7 +437,7 @@ impl TrainingTask<'_> {
         Mat::from_rows(&labels.enumerate().map(row).collect::<Vec<_>>())
     }
 
-    fn judge_summary(
+    pub(super) fn judge_summary(
         &self,
         truth: &Target,
         summary: &Mat,

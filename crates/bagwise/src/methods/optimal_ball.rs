@@ -106,8 +106,7 @@ impl BallRule {
         match self {
             BallRule::Always(side) => *side,
             BallRule::Ball { centre, radius } => {
-                let squared: f64 = row.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum();
-                let output = radius - squared.sqrt();
+                let output = radius - distance(row, centre);
                 // On the sphere is inside; machines above take 0 for negative.
                 if output.abs() <= EQUAL * radius { f64::MIN_POSITIVE } else { output }
             }
@@ -121,6 +120,18 @@ impl BallRule {
         let chosen = (1..all.len()).fold(0, |best, i| if all[i] > all[best] { i } else { best });
         Ok((all, chosen))
     }
+}
+
+/// The distance of two points, and at most the largest number: an instance that is too far away for squares is still outside.
+fn distance(row: &[f64], centre: &[f64]) -> f64 {
+    let apart = || row.iter().zip(centre).map(|(x, c)| x - c);
+    let squared: f64 = apart().map(|d| d * d).sum();
+    if squared.is_finite() {
+        return squared.sqrt();
+    }
+    let most = apart().fold(0.0f64, |most, d| most.max(d.abs())).min(f64::MAX);
+    let shares: f64 = apart().map(|d| (d / most).clamp(-1.0, 1.0)).map(|d| d * d).sum();
+    (most * shares.sqrt()).min(f64::MAX)
 }
 
 /// A ball that was tried.

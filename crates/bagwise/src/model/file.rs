@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::{self, Read};
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
@@ -18,6 +19,37 @@ pub fn pack(header: &str, mut state: State) -> Result<Vec<u8>> {
     let metadata = HashMap::from([("bagwise".to_string(), header.to_string())]);
     safetensors::serialize(&state.tensors, Some(metadata))
         .map_err(|e| Error::Invalid(format!("the model: {e}")))
+}
+
+/// Bytes that the list of arrays at the front of a file may have: the limit of the safetensors format.
+const LONGEST_LIST: u64 = 100_000_000;
+
+/// The bytes of a model file, and no more than its list of arrays promises, or as few as show that this is no model: a huge file
+/// that is something else is not read as a whole. What is wrong with them [`unpack`] says.
+pub(super) fn read_bytes(mut input: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut more = |count: u64, bytes: &mut Vec<u8>| input.by_ref().take(count).read_to_end(bytes);
+    more(8, &mut bytes)?;
+    let Some(length) = bytes.first_chunk::<8>().map(|b| u64::from_le_bytes(*b)) else { return Ok(bytes) };
+    if length > LONGEST_LIST {
+        return Ok(bytes);
+    }
+    more(length, &mut bytes)?;
+    if let Some(arrays) = bytes.get(8..).and_then(arrays_end) {
+        // One more, so that a file that goes on is noticed.
+        more(arrays.saturating_add(1), &mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Where the last array of a list ends, counted from the end of the list.
+fn arrays_end(list: &[u8]) -> Option<u64> {
+    #[derive(serde::Deserialize)]
+    struct ListedArray {
+        data_offsets: Option<(u64, u64)>,
+    }
+    let list: HashMap<String, ListedArray> = serde_json::from_slice(list).ok()?;
+    list.values().filter_map(|entry| entry.data_offsets).map(|(_, end)| end).max()
 }
 
 /// Header and arrays of a model file, if its checksum is right; what they say is not looked at.

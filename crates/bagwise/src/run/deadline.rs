@@ -39,13 +39,19 @@ pub(crate) fn until<T>(
         let (done, wait) = channel::<()>();
         let asked = &asked;
         let stop = &stop;
-        scope.spawn(move || {
+        let watch = move || {
             while wait.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if asked.load(Ordering::Relaxed) || deadline.passed() {
                     stop.store(true, Ordering::Relaxed);
                 }
             }
-        });
+        };
+        std::thread::Builder::new().spawn_scoped(scope, watch).map_err(|e| {
+            Error::refused(
+                format!("a thread that watches the time could not be started ({e})"),
+                "use fewer threads, raise the limit of processes, or set no time limit",
+            )
+        })?;
         let outcome = work(&inside);
         drop(done);
         outcome

@@ -101,7 +101,9 @@ impl RecordStore {
                     true => run.roster.check_record(r, Some(&run.folds)),
                     false => Err(Error::Invalid("the record belongs to another run".into())),
                 };
-                found.extend(read_records_checked(&path, check)?.into_iter().map(|r| (r.key.clone(), r)));
+                found.extend(
+                    read_records_checked(&path, check)?.records.into_iter().map(|r| (r.key.clone(), r)),
+                );
             }
         }
         self.records().map(|r| r.key.clone()).collect::<Vec<_>>().iter().for_each(|key| {
