@@ -9,6 +9,7 @@
 //!
 //! Steps on a face: More and Toraldo, SIAM J. Optimization 1 (1991) 93.
 
+use crate::cholesky::Factor;
 use crate::forms::{Form, Machine};
 use crate::problem::{Dual, KernelRows};
 use crate::smo::{SmoParams, Solution, Solver, Start, StopReason};
@@ -68,12 +69,12 @@ fn on_face(kernel: &dyn KernelRows, dual: &Dual, solution: &Solution) -> Option<
     let mut free = all_free.clone();
     let mut gradient: Vec<f64> =
         free.iter().map(|&i| dual.linear[i] - outputs[i] - dual.tube.copysign(b[i])).collect();
-    let mut factor = Factor::new(kernel, &free);
+    let mut factor = factor(kernel, &free);
     for _ in 0..STEPS {
         if free.len() < 2 {
             break;
         }
-        let Some((moved, common)) = factor.minimum(&gradient) else { break };
+        let Some((moved, common)) = minimum(&factor, &gradient) else { break };
         // As far as the first bound or zero; the objective falls all the way.
         let end = |k: usize| match (moved[k] > 0.0, b[free[k]] > 0.0) {
             (true, true) => dual.upper[free[k]],
@@ -118,73 +119,26 @@ fn on_face(kernel: &dyn KernelRows, dual: &Dual, solution: &Solution) -> Option<
     fell.then_some(Start { coefficients: b, outputs })
 }
 
-/// The Cholesky factor of the kernel of the free examples, row by row.
-struct Factor(Vec<Vec<f64>>);
-
-impl Factor {
-    fn new(kernel: &dyn KernelRows, free: &[usize]) -> Factor {
-        // Where free coefficients outnumber the dimensions, directions without curvature get a little: steps along them are long,
-        // and a bound ends them.
-        const LEAST: f64 = 1e-10;
-        let largest = free.iter().map(|&i| kernel.diagonal(i)).fold(f64::MIN_POSITIVE, f64::max);
-        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(free.len());
-        for (i, &at) in free.iter().enumerate() {
-            let mut row = vec![0.0; i + 1];
-            kernel.row(at, &free[..=i], &mut row);
-            for j in 0..i {
-                row[j] = (row[j] - dot(&row[..j], &rows[j][..j])) / rows[j][j];
-            }
-            let rest = row[i] - dot(&row[..i], &row[..i]);
-            row[i] = rest.max(LEAST * largest).sqrt();
-            rows.push(row);
-        }
-        Factor(rows)
+/// The Cholesky factor of the kernel of the free examples.
+fn factor(kernel: &dyn KernelRows, free: &[usize]) -> Factor {
+    // Where free coefficients outnumber the dimensions, directions without curvature get a little: steps along them are long,
+    // and a bound ends them.
+    const LEAST: f64 = 1e-10;
+    let largest = free.iter().map(|&i| kernel.diagonal(i)).fold(f64::MIN_POSITIVE, f64::max);
+    let mut factor = Factor::default();
+    for (i, &at) in free.iter().enumerate() {
+        let mut row = vec![0.0; i + 1];
+        kernel.row(at, &free[..=i], &mut row);
+        factor.push(row, LEAST * largest);
     }
-
-    /// The factor without example `k`: rotations of neighbouring columns bring the rows behind it into shape again.
-    fn remove(&mut self, k: usize) {
-        self.0.remove(k);
-        for j in k..self.0.len() {
-            let (a, b) = (self.0[j][j], self.0[j][j + 1]);
-            let length = a.hypot(b);
-            let (cosine, sine) = (a / length, b / length);
-            for row in &mut self.0[j..] {
-                let (left, right) = (row[j], row[j + 1]);
-                row[j] = cosine * left + sine * right;
-                row[j + 1] = cosine * right - sine * left;
-            }
-            self.0[j].truncate(j + 1);
-        }
-    }
-
-    /// Changes `d` with `sum d = 0` that minimise `d'Kd / 2 - g'd`: `K d = g - c`, with the number `c` that makes the sum 0. Nothing
-    /// if rounding leaves no such changes.
-    fn minimum(&self, gradient: &[f64]) -> Option<(Vec<f64>, f64)> {
-        let (by_gradient, by_ones) = (self.solve(gradient.to_vec()), self.solve(vec![1.0; gradient.len()]));
-        let common = by_gradient.iter().sum::<f64>() / by_ones.iter().sum::<f64>();
-        let changes: Vec<f64> = by_gradient.iter().zip(&by_ones).map(|(u, v)| u - common * v).collect();
-        changes.iter().all(|d| d.is_finite()).then_some((changes, common))
-    }
-
-    fn solve(&self, mut right: Vec<f64>) -> Vec<f64> {
-        for (i, row) in self.0.iter().enumerate() {
-            right[i] = (right[i] - dot(&row[..i], &right[..i])) / row[i];
-        }
-        for (i, row) in self.0.iter().enumerate().rev() {
-            right[i] /= row[i];
-            let value = right[i];
-            right[..i].iter_mut().zip(row).for_each(|(r, l)| *r -= l * value);
-        }
-        right
-    }
+    factor
 }
 
-/// In eight sums, so that one addition need not wait for the last.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let ((a, more_a), (b, more_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    for (a, b) in a.iter().zip(b) {
-        (0..8).for_each(|l| sums[l] += a[l] * b[l]);
-    }
-    sums.iter().sum::<f64>() + more_a.iter().zip(more_b).map(|(a, b)| a * b).sum::<f64>()
+/// Changes `d` with `sum d = 0` that minimise `d'Kd / 2 - g'd`: `K d = g - c`, with the number `c` that makes the sum 0. Nothing
+/// if rounding leaves no such changes.
+fn minimum(factor: &Factor, gradient: &[f64]) -> Option<(Vec<f64>, f64)> {
+    let (by_gradient, by_ones) = (factor.solve(gradient.to_vec()), factor.solve(vec![1.0; gradient.len()]));
+    let common = by_gradient.iter().sum::<f64>() / by_ones.iter().sum::<f64>();
+    let changes: Vec<f64> = by_gradient.iter().zip(&by_ones).map(|(u, v)| u - common * v).collect();
+    changes.iter().all(|d| d.is_finite()).then_some((changes, common))
 }

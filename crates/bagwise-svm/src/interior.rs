@@ -18,7 +18,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::cholesky::Factor;
 use crate::problem::Dual;
+use crate::scan::add_products;
 
 /// Beyond this many features the small matrix is no longer small.
 const MOST_COLUMNS: usize = 1024;
@@ -38,7 +40,7 @@ pub(crate) fn passes_before(columns: usize, dual: &Dual) -> Option<usize> {
 }
 
 /// Dense rows.
-struct Rows<'a> {
+struct DenseRows<'a> {
     values: &'a [f64],
     columns: usize,
 }
@@ -51,7 +53,7 @@ pub(crate) fn near_optimum(
     cancel: Option<&AtomicBool>,
 ) -> Option<Vec<f64>> {
     let n = dual.len();
-    let rows = Rows { values, columns };
+    let rows = DenseRows { values, columns };
     let range: Vec<f64> = (0..n).map(|i| dual.upper[i] - dual.lower[i]).collect();
     let moves = |i: usize| range[i] > 0.0;
     let movable = (0..n).filter(|&i| moves(i)).count();
@@ -91,11 +93,11 @@ pub(crate) fn near_optimum(
             break;
         }
         let mu = gap / (2 * movable) as f64;
-        let inverse: Vec<f64> = (0..n)
+        let diagonal: Vec<f64> = (0..n)
             .map(|i| if moves(i) { 1.0 / (low[i] / above[i] + high[i] / below[i]) } else { 0.0 })
             .collect();
-        let factor = Factor::new(&rows, &inverse)?;
-        let ones = factor.solve(&rows, &inverse, &vec![1.0; n]);
+        let inverse = Inverse::new(&rows, &diagonal);
+        let ones = inverse.times(&vec![1.0; n]);
         let of_ones: f64 = ones.iter().sum();
         // Where the two products go: to 0 first, then to what is left of them and what the first step neglects.
         let direction = |to_low: &dyn Fn(usize) -> f64, to_high: &dyn Fn(usize) -> f64| {
@@ -105,7 +107,7 @@ pub(crate) fn near_optimum(
                 }
                 residual[i] + (to_low(i) / above[i] - low[i]) - (to_high(i) / below[i] - high[i])
             };
-            let mut moved = factor.solve(&rows, &inverse, &(0..n).map(right).collect::<Vec<f64>>());
+            let mut moved = inverse.times(&(0..n).map(right).collect::<Vec<f64>>());
             let bias = (moved.iter().sum::<f64>() + imbalance) / of_ones;
             moved.iter_mut().zip(&ones).for_each(|(m, o)| *m -= bias * o);
             let of_low = |i: usize| (to_low(i) - low[i] * moved[i]) / above[i] - low[i];
@@ -172,7 +174,7 @@ pub(crate) fn near_optimum(
     (ended && b.iter().all(|b| b.is_finite())).then_some(b)
 }
 
-impl Rows<'_> {
+impl DenseRows<'_> {
     fn each(&self) -> impl Iterator<Item = &[f64]> {
         self.values.chunks_exact(self.columns)
     }
@@ -193,95 +195,30 @@ impl Rows<'_> {
     }
 }
 
-/// The lower Cholesky factor of `I + X'D^-1 X`, row after row.
-struct Factor {
-    lower: Vec<f64>,
-    size: usize,
+/// The inverse of `D + X X'`, by the factor of `I + X'D^-1 X`.
+struct Inverse<'a> {
+    rows: &'a DenseRows<'a>,
+    diagonal: &'a [f64],
+    factor: Factor,
 }
 
-impl Factor {
-    fn new(rows: &Rows<'_>, inverse: &[f64]) -> Option<Factor> {
+impl<'a> Inverse<'a> {
+    /// With the inverse of the diagonal.
+    fn new(rows: &'a DenseRows<'a>, diagonal: &'a [f64]) -> Inverse<'a> {
         let d = rows.columns;
-        let mut lower = vec![0.0; d * d];
-        (0..d).for_each(|j| lower[j * d + j] = 1.0);
-        add_products(rows.values, inverse, d, &mut lower);
-        for j in 0..d {
-            for k in 0..=j {
-                let (of_k, of_j) = (&lower[k * d..k * d + k], &lower[j * d..j * d + k]);
-                let sum: f64 = of_k.iter().zip(of_j).map(|(a, b)| a * b).sum();
-                let left = lower[j * d + k] - sum;
-                lower[j * d + k] = match j == k {
-                    // Not positive only where numbers overflowed.
-                    true if left.is_nan() || left <= 0.0 => return None,
-                    true => left.sqrt(),
-                    false => left / lower[k * d + k],
-                };
-            }
-        }
-        Some(Factor { lower, size: d })
+        let mut sums = vec![0.0; d * d];
+        (0..d).for_each(|j| sums[j * d + j] = 1.0);
+        add_products(rows.values, diagonal, d, &mut sums);
+        let mut factor = Factor::default();
+        sums.chunks(d).enumerate().for_each(|(j, row)| factor.push(row[..=j].to_vec(), f64::MIN_POSITIVE));
+        Inverse { rows, diagonal, factor }
     }
 
-    /// `(D + X X')^-1 r`.
-    fn solve(&self, rows: &Rows<'_>, inverse: &[f64], r: &[f64]) -> Vec<f64> {
-        let mut scaled: Vec<f64> = inverse.iter().zip(r).map(|(d, r)| d * r).collect();
-        let mut t = rows.combined(&scaled);
-        let (d, lower) = (self.size, &self.lower);
-        for j in 0..d {
-            let sum: f64 = lower[j * d..j * d + j].iter().zip(&t).map(|(a, b)| a * b).sum();
-            t[j] = (t[j] - sum) / lower[j * d + j];
-        }
-        for j in (0..d).rev() {
-            t[j] /= lower[j * d + j];
-            let own = t[j];
-            t[..j].iter_mut().zip(&lower[j * d..j * d + j]).for_each(|(t, a)| *t -= own * a);
-        }
-        let products = rows.products(&t);
-        scaled.iter_mut().zip(inverse).zip(products).for_each(|((s, d), p)| *s -= d * p);
+    /// Times a vector.
+    fn times(&self, r: &[f64]) -> Vec<f64> {
+        let mut scaled: Vec<f64> = self.diagonal.iter().zip(r).map(|(d, r)| d * r).collect();
+        let products = self.rows.products(&self.factor.solve(self.rows.combined(&scaled)));
+        scaled.iter_mut().zip(self.diagonal).zip(products).for_each(|((s, d), p)| *s -= d * p);
         scaled
-    }
-}
-
-/// Adds the lower triangle of `X'D^-1 X`. As in `scan`, the loop for AVX2 is the same loop with wider vectors: both give the same
-/// bits.
-fn add_products(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
-        fn wide(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
-            add_products_plain(values, inverse, columns, sums);
-        }
-        // SAFETY: the processor has AVX2.
-        return unsafe { wide(values, inverse, columns, sums) };
-    }
-    add_products_plain(values, inverse, columns, sums);
-}
-
-#[inline(always)]
-fn add_products_plain(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
-    /// Rows that are added together, so that the sums are read and written once for all of them.
-    const TOGETHER: usize = 8;
-    let mut padded = vec![0.0; TOGETHER * columns];
-    for (rows, weights) in values.chunks(TOGETHER * columns).zip(inverse.chunks(TOGETHER)) {
-        let rows = match rows.len() == padded.len() {
-            true => rows,
-            false => {
-                padded[..rows.len()].copy_from_slice(rows);
-                padded[rows.len()..].fill(0.0);
-                &padded
-            }
-        };
-        let mut own = [0.0; TOGETHER];
-        own[..weights.len()].copy_from_slice(weights);
-        for j in 0..columns {
-            let factors: [f64; TOGETHER] = std::array::from_fn(|r| own[r] * rows[r * columns + j]);
-            let of: [&[f64]; TOGETHER] = std::array::from_fn(|r| &rows[r * columns..][..j + 1]);
-            for (k, sum) in sums[j * columns..][..j + 1].iter_mut().enumerate() {
-                let mut more = 0.0;
-                for r in 0..TOGETHER {
-                    more += factors[r] * of[r][k];
-                }
-                *sum += more;
-            }
-        }
     }
 }

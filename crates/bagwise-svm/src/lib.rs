@@ -28,6 +28,7 @@
 //! assert_eq!(path.len(), 3);
 //! ```
 
+mod cholesky;
 mod chunks;
 mod faces;
 mod features;

@@ -1,8 +1,9 @@
-//! The two loops in which SMO spends its time, and their run-time dispatch.
+//! The loops in which solvers spend their time, and their run-time dispatch: two of SMO, which walk the active variables once, and
+//! one of the interior point method.
 //!
-//! Both walk the active variables once. They exist as plain loops and, on x86-64, as AVX2 loops that are chosen
+//! They exist as plain loops and, on x86-64, as AVX2 loops that are chosen
 //! when the program runs, because programs are built for processors without AVX2. No sum crosses elements, no
-//! multiplication is fused with an addition and the first of equals wins in both, so both give the same bits.
+//! multiplication is fused with an addition and the first of equals wins in all, so that both give the same bits.
 
 /// The largest upward slope and where it is, and the smallest downward slope.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,6 +126,50 @@ fn partner_from(
         }
     }
     best.1
+}
+
+/// Adds the lower triangle of `X'D^-1 X`. The loop for AVX2 is the same loop with wider vectors.
+pub(crate) fn add_products(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn wide(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
+            add_products_plain(values, inverse, columns, sums);
+        }
+        // SAFETY: the processor has AVX2.
+        return unsafe { wide(values, inverse, columns, sums) };
+    }
+    add_products_plain(values, inverse, columns, sums);
+}
+
+#[inline(always)]
+fn add_products_plain(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
+    /// Rows that are added together, so that the sums are read and written once for all of them.
+    const TOGETHER: usize = 8;
+    let mut padded = vec![0.0; TOGETHER * columns];
+    for (rows, weights) in values.chunks(TOGETHER * columns).zip(inverse.chunks(TOGETHER)) {
+        let rows = match rows.len() == padded.len() {
+            true => rows,
+            false => {
+                padded[..rows.len()].copy_from_slice(rows);
+                padded[rows.len()..].fill(0.0);
+                &padded
+            }
+        };
+        let mut own = [0.0; TOGETHER];
+        own[..weights.len()].copy_from_slice(weights);
+        for j in 0..columns {
+            let factors: [f64; TOGETHER] = std::array::from_fn(|r| own[r] * rows[r * columns + j]);
+            let of: [&[f64]; TOGETHER] = std::array::from_fn(|r| &rows[r * columns..][..j + 1]);
+            for (k, sum) in sums[j * columns..][..j + 1].iter_mut().enumerate() {
+                let mut more = 0.0;
+                for r in 0..TOGETHER {
+                    more += factors[r] * of[r][k];
+                }
+                *sum += more;
+            }
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -29,7 +29,7 @@ use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Result};
-use kernel::{Kernel, PreviousRound, Solved};
+use kernel::{Kernel, PreviousRound, Solved, is_linear};
 use model::History;
 use stock::{distinct, with_means};
 
@@ -62,6 +62,11 @@ pub(crate) trait Alternating: Clone + Send + Sync + 'static {
             true => 900.0 * instances * bags,
             false => 150.0 * instances * instances,
         }
+    }
+
+    /// How many rounds a search usually takes.
+    fn usual_rounds(&self) -> f64 {
+        10.0
     }
 
     /// What is believed at first; `attempt` counts restarts.
@@ -250,9 +255,20 @@ impl<A: Alternating> Method for Alternation<A> {
         crate::families::width::pass(bags, representations) + representations as f64 * stored
     }
 
+    fn work_for(&self, bags: &Bags, grid: &Grid) -> f64 {
+        // Inner products are few beside kernel values.
+        let of_kernels = grid.groups.iter().filter(|group| !is_linear(&grid.points[group[0]])).count();
+        self.work(bags, of_kernels)
+    }
+
     fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
         let (n, b) = (share * bags.instance_count() as f64, share * bags.len() as f64);
-        grid.points.len() as f64 * self.method.rounds_work(n, b)
+        let width = bags.values_per_instance();
+        // A machine on rows of values: passes over them, and steps with the products of all columns.
+        let on_rows = self.method.usual_rounds() * n * width * (3000.0 + 60.0 * width);
+        let linear = grid.points.iter().filter(|p| is_linear(p) && !kernel::products_fit(n as usize)).count();
+        let others = (grid.points.len() - linear) as f64;
+        linear as f64 * on_rows + others * self.method.rounds_work(n, b)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {
@@ -276,7 +292,7 @@ impl<A: Alternating> Method for Alternation<A> {
         let distinct = distinct(&bags)?;
         let (first, representation) = representations(self.params(), points);
         let stock = means.as_ref().unwrap_or(bags.instances());
-        let twins = twins(points, |p| SearchParams::read(p).is_ok_and(|p| p.width.is_none()));
+        let twins = twins(points, is_linear);
         let read = |p: &Point| Ok((self.method.at(p)?, SearchParams::read(p)?));
         let points = points.iter().map(read).collect::<Result<Vec<_>>>()?;
         let widths =

@@ -34,6 +34,10 @@ static INFO: Info = Info {
 static PARAMS: &[ParamSpec] = &[KERNEL, WIDTH, COST];
 
 impl Alternating for Sil {
+    fn usual_rounds(&self) -> f64 {
+        1.0
+    }
+
     /// Nothing is believed besides the labels, and so nothing is revised.
     fn start(&self, _: &Problem<'_>, _: u64) -> Vec<u32> {
         Vec::new()

@@ -26,7 +26,7 @@ use bagwise_svm::{
 use super::{Effort, TrainingRow};
 use crate::families::width::Width;
 use crate::method::Scope;
-use crate::params::{Kind, ParamSpec};
+use crate::params::{Kind, ParamSpec, Point};
 use bagwise_core::{Bags, Ctx, Error, Instances, Mat, Precision, Result};
 use bagwise_engine::cells::Distance;
 use bagwise_engine::rows::{Distances, GaussianRows, gaussians, inner_products, singles};
@@ -59,6 +59,16 @@ const GRAM_BYTES: u64 = 2_000_000_000;
 /// Up to this many rows a linear machine is found on inner products (128 MB), which take less time than a few passes of
 /// coordinate descent over as many rows.
 const LINEAR_GRAM: usize = 4000;
+
+/// Whether a linear machine on so many rows is found on inner products.
+pub(crate) fn products_fit(rows: usize) -> bool {
+    rows <= LINEAR_GRAM
+}
+
+/// Whether the kernel of a point is linear.
+pub(crate) fn is_linear(point: &Point) -> bool {
+    point.choice(KERNEL.name, &[("rbf", false), ("linear", true)]).unwrap_or(false)
+}
 
 pub(crate) fn gram_bytes(rows: usize) -> u64 {
     8 * (rows as u64).pow(2)
@@ -206,7 +216,7 @@ pub(crate) fn prepare(
         _ => Vec::new(),
     }
     .into_iter();
-    let products = match points.contains(&None) && rows <= LINEAR_GRAM && gram_bytes(rows) <= ctx.memory {
+    let products = match points.contains(&None) && products_fit(rows) && gram_bytes(rows) <= ctx.memory {
         true => Some(Arc::new(inner_products(stock, ctx)?)),
         false => None,
     };
