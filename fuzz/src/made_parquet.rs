@@ -242,7 +242,7 @@ fn runs(rows: usize, choices: &mut Choices<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     match choices.below(3) {
         0 => {
-            varint(maybe(rows, choices) as u64 * 2 % (1 << 40), &mut out);
+            varint((maybe(rows, choices) as u64).wrapping_mul(2) % (1 << 40), &mut out);
             out.push(choices.byte() % 4);
         }
         1 => {

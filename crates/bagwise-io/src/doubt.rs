@@ -114,17 +114,17 @@ fn is_id(values: &[f64], of_row: &[u32]) -> Option<&'static str> {
 
 /// What follows the number in each of these texts, if it is the same in all.
 fn unit(values: &[String]) -> Option<&str> {
-    let of = |value: &'_ str| {
+    fn of(value: &str) -> Option<&str> {
         let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '\u{2212}' | '\'');
         let at = value.find(|c: char| !is_digit(c))?;
         let (number, unit) = (&value[..at], value[at..].trim());
         let good =
             number.contains(|c: char| c.is_ascii_digit()) && !unit.contains(|c: char| c.is_ascii_digit());
-        (good && !unit.is_empty()).then_some(value.len() - unit.len())
-    };
+        (good && !unit.is_empty()).then_some(unit)
+    }
     let (first, rest) = values.split_first().filter(|(_, rest)| !rest.is_empty())?;
-    let unit = &first[of(first)?..];
-    rest.iter().all(|v| of(v).is_some_and(|at| &v[at..] == unit)).then_some(unit)
+    let unit = of(first)?;
+    rest.iter().all(|value| of(value) == Some(unit)).then_some(unit)
 }
 
 fn is_date_heading(name: &str) -> bool {
@@ -330,6 +330,18 @@ pub(crate) fn two_ways(what: &str, pairs: &[(&str, &str)], as_one: bool) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_unit_is_what_follows_every_number() {
+        let of = |values: &[&str]| {
+            let values: Vec<String> = values.iter().map(|v| v.to_string()).collect();
+            unit(&values).map(str::to_string)
+        };
+        assert_eq!(of(&["3 mm", "4.5 mm"]).as_deref(), Some("mm"));
+        assert_eq!(of(&["3 mm\u{a0}", "4.5\u{2009}mm "]).as_deref(), Some("mm"));
+        assert_eq!(of(&["61.\u{201c}l\u{b}", "7\u{201c}l"]).as_deref(), Some("\u{201c}l"));
+        assert_eq!(of(&["3 mm", "4 cm"]), None);
+    }
 
     #[test]
     fn dates_are_told_from_other_text() {

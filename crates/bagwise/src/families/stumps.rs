@@ -51,6 +51,7 @@ pub(crate) struct SortedColumns {
     /// The instance of each value.
     rows: Vec<u32>,
     count: usize,
+    width: usize,
 }
 
 /// Weight of the instances with +1 and with -1.
@@ -211,7 +212,8 @@ impl SortedColumns {
             row.iter().enumerate().for_each(|(c, &v)| values[c * count + i] = v);
         })?;
         let mut rows = vec![0; count * width];
-        let columns = values.par_chunks_mut(count).zip(rows.par_chunks_mut(count));
+        let each = count.max(1);
+        let columns = values.par_chunks_mut(each).zip(rows.par_chunks_mut(each));
         columns.try_for_each(|(values, rows)| {
             ctx.check()?;
             let mut order: Vec<(f64, u32)> = values.iter().copied().zip(0..).collect();
@@ -221,11 +223,11 @@ impl SortedColumns {
             }
             Ok(())
         })?;
-        Ok(SortedColumns { values, rows, count })
+        Ok(SortedColumns { values, rows, count, width })
     }
 
     fn width(&self) -> usize {
-        self.values.len() / self.count
+        self.width
     }
 
     fn column(&self, attribute: usize) -> (&[f64], &[u32]) {
