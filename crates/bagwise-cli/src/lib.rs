@@ -8,6 +8,7 @@ mod experiment;
 mod figures;
 mod judging;
 mod learning;
+mod novelty;
 mod output;
 mod outside;
 mod paper;

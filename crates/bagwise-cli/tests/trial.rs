@@ -229,3 +229,28 @@ fn another_unit_is_noticed_in_both_directions() {
         assert!(!said(factor, "").contains("varies about"), "{factor}");
     }
 }
+
+#[test]
+fn a_model_is_not_scored_on_other_data_without_a_word() {
+    let folder = folder();
+    let path = folder.path();
+    easy(path, "easy.csv", 1.0);
+    easy(path, "metres.csv", 1000.0);
+    done(path, &format!("fit easy.csv {FIT} -o m.bagwise"));
+    let found = json(path, "evaluate --model m.bagwise metres.csv");
+    let warnings = found["warnings"].to_string();
+    assert!(warnings.contains("'x' varies about 1000 times more than in training"), "{warnings}");
+    assert!(warnings.contains("bags are unfamiliar"), "{warnings}");
+    // A column of gaps alone is not what the model was trained on either.
+    let table = std::fs::read_to_string(path.join("easy.csv")).unwrap();
+    let at = table.lines().next().unwrap().split(',').position(|name| name == "x").unwrap();
+    let without = |(i, line): (usize, &str)| {
+        let cells = line.split(',').enumerate().map(|(k, cell)| if i > 0 && k == at { "" } else { cell });
+        cells.collect::<Vec<_>>().join(",") + "\n"
+    };
+    std::fs::write(path.join("gaps.csv"), table.lines().enumerate().map(without).collect::<String>())
+        .unwrap();
+    done(path, &format!("fit easy.csv {FIT} --missing median -o filling.bagwise"));
+    let said = text(&done(path, "predict filling.bagwise gaps.csv").stderr).to_string();
+    assert!(said.contains("of 'x' are missing and were filled in with the median of training"), "{said}");
+}

@@ -1,14 +1,14 @@
 //! `bagwise predict`: predicts new bags with a saved model, and marks bags that are unlike its training bags.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use bagwise::io::Column;
 use bagwise::model::{Model, Prediction};
-use bagwise::{CarriedColumn, Dataset, count};
+use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
+use crate::novelty::Novelty;
 use crate::output::{Digits, Object, Output, Rows, beside, quoted};
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, Target, each_piece};
@@ -88,26 +88,19 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     })?;
     let options = args.read.read_options();
     let in_pieces = args.streaming.is_on(&args.data, &options)?;
-    let (mut bags, mut strange, mut less_probable, mut labelled) = (0, 0, 0, false);
-    let mut outside: BTreeMap<String, (usize, Option<String>)> = BTreeMap::new();
+    let (mut bags, mut less_probable, mut labelled) = (0, 0, false);
+    let mut novelty = Novelty::default();
     // Columns whose values differ within a bag.
     let mut uneven: Vec<String> = Vec::new();
     let mut begun = false;
-    let (mut seen, mut rescaled) = (0, BTreeMap::new());
+    let mut seen = 0;
     args.target.write(session, |sink| {
         each_piece(&model, &args.data, options, in_pieces, session, |data| {
             let of_data = |e: bagwise::Error| e.of_data(&data.name);
             let predictions = model.predict_with(&data.bags, &session.ctx).map_err(of_data)?;
             let covered = args.covered(&model, &data, session).map_err(of_data)?;
             bags += predictions.len();
-            let unlike: Vec<usize> = (0..predictions.len()).filter(|&b| !predictions[b].familiar).collect();
-            strange += unlike.len();
-            for (name, (count, category)) in model.unfamiliar_columns(&data.bags, &unlike).map_err(of_data)? {
-                outside.entry(name).or_insert((0, category)).0 += count;
-            }
-            // Part of a sorted file may well vary less.
-            let found = model.rescaled_columns(&data.bags).map_err(of_data)?;
-            rescaled.extend(found.into_iter().filter(|(_, times)| !in_pieces || *times > 1.0));
+            novelty.add(&model, &data, &predictions, in_pieces).map_err(of_data)?;
             if data.target.is_some() {
                 seen += model.training_bags_among(&data.bags).map_err(of_data)?.len();
             }
@@ -155,21 +148,6 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
              calibrated on other bags; bagwise fit --threshold chooses where a label changes"
         ));
     }
-    for (more, word) in [(false, "less"), (true, "more")] {
-        let own: Vec<(&String, &f64)> =
-            rescaled.iter().filter(|(_, times)| (**times > 1.0) == more).collect();
-        let Some((name, times)) = own.first() else { continue };
-        let others = match own.len() - 1 {
-            0 => String::new(),
-            n => format!(" (and {})", count(n, "more column")),
-        };
-        let times = times.max(1.0 / **times);
-        let digit = 10_f64.powf(times.log10().floor());
-        session.warn(&format!(
-            "'{name}'{others} varies about {} times {word} than in training; check that it has the same unit",
-            (times / digit).round() * digit
-        ));
-    }
     if seen > 0 {
         session.say(&format!(
             "{seen} of {bags} bags are in the training data of the model: predictions for them do not show how good it is"
@@ -182,13 +160,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             args.read.words()
         ));
     }
-    if strange > 0 {
-        session.warn(&format!(
-            "{strange} of {bags} bags are unfamiliar: they are less similar to the training bags than those are to each other, or have many \
-             values outside their range. Do not rely on these predictions{}",
-            most_outside(outside)
-        ));
-    }
+    novelty.warnings().iter().for_each(|warning| session.warn(warning));
     Ok(Outcome::Done)
 }
 
@@ -219,22 +191,6 @@ impl Args {
         let asked = if self.read.keep.is_empty() { remembered } else { &self.read.keep };
         asked.iter().any(is)
     }
-}
-
-/// The columns that most bags have strange values in, in words.
-fn most_outside(columns: BTreeMap<String, (usize, Option<String>)>) -> String {
-    const SHOWN: usize = 3;
-    let mut columns: Vec<_> = columns.into_iter().collect();
-    columns.sort_by_key(|(_, (bags, _))| std::cmp::Reverse(*bags)); // stable
-    let each = |(name, (bags, category)): &(String, (usize, Option<String>))| match category {
-        Some(category) => format!("'{name}' (unknown category '{category}', {})", count(*bags, "bag")),
-        None => format!("'{name}' ({})", count(*bags, "bag")),
-    };
-    let mut list: Vec<String> = columns.iter().take(SHOWN).map(each).collect();
-    if columns.len() > SHOWN {
-        list.push(format!("and {}", count(columns.len() - SHOWN, "more column")));
-    }
-    if list.is_empty() { String::new() } else { format!(". Outside the training range: {}", list.join(", ")) }
 }
 
 /// True if all instances of a bag have the same value.

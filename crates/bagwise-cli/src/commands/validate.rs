@@ -13,6 +13,7 @@ use bagwise_report::{Context, CoverageSummary, ReportOptions, coverage};
 
 use crate::args::Data;
 use crate::judging::{metric_json, shown};
+use crate::novelty::Novelty;
 use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
 use crate::reporting;
 use crate::session::{Outcome, Session};
@@ -60,6 +61,9 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
             groups.names.len()
         ));
     }
+    let mut novelty = Novelty::default();
+    novelty.add(&model, &data, &model.predict_with(&data.bags, &session.ctx)?, false)?;
+    novelty.warnings().iter().for_each(|warning| session.note(warning));
     let found = validate(&model, &data, asked.metric, asked.level, asked.folder, &session.ctx)?;
     let mut result = Validated {
         model: asked.model,

@@ -31,6 +31,20 @@ impl Model {
         Ok(outside.map(|(f, count)| (f.name.clone(), (count, unknown_category(f, bags)))).collect())
     }
 
+    /// The missing values of each column that has some; the model fills them in.
+    pub fn filled_columns(&self, bags: &Bags) -> Result<Vec<(String, usize)>> {
+        let aligned = bags.align(&self.header.features)?;
+        if !aligned.has_missing() {
+            return Ok(Vec::new());
+        }
+        let mut missing = vec![0; aligned.width()];
+        aligned.instances().each_row(0..aligned.instance_count(), |_, row| {
+            missing.iter_mut().zip(row).for_each(|(count, value)| *count += usize::from(value.is_nan()));
+        })?;
+        let found = self.header.features.iter().zip(missing).filter(|(_, count)| *count > 0);
+        Ok(found.map(|(feature, count)| (feature.name.clone(), count)).collect())
+    }
+
     /// The columns whose values vary far less or far more in these bags than in training, and how many times more, which is below 1 if
     /// less: perhaps their unit is another one. None for fewer than ten bags.
     pub fn rescaled_columns(&self, bags: &Bags) -> Result<Vec<(String, f64)>> {
