@@ -25,7 +25,7 @@ pub const NOMINAL_SPEED: f64 = 1.4e10;
 /// Operations of support vector machines on a Gram of this many bags, one for each of some points.
 pub(crate) fn gram_machine_work(bags: f64, points: usize) -> f64 {
     // Iterations grow with the bags, and each passes over two rows of the Gram.
-    points as f64 * (60.0 * bags * bags + 9e3 * bags)
+    points as f64 * (42.0 * bags * bags + 6e3 * bags)
 }
 
 /// Operations that compare every instance of some bags with every instance of others, both shares of all bags, at one width.

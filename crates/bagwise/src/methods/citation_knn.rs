@@ -24,7 +24,7 @@ use crate::method::{
     State, Training, VotingBag,
 };
 use crate::multiclass::Scheme;
-use crate::params::{Kind, ParamSpec, Point};
+use crate::params::{Grid, Kind, ParamSpec, Point};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Mat, Result};
 use bagwise_engine::bag_distances::squared_between;
@@ -113,6 +113,11 @@ impl Method for CitationKnn {
 
     fn work(&self, bags: &Bags, _: usize) -> f64 {
         crate::families::width::pass(bags, 1)
+    }
+
+    fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
+        // Every bag ranks all others, and is ranked by them.
+        grid.points.len() as f64 * 200.0 * (share * bags.len() as f64).powi(2)
     }
 
     fn needs(&self, bags: &Bags) -> MemoryEstimate {

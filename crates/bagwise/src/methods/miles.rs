@@ -138,8 +138,8 @@ impl Embedding for Miles {
         let (n, b) = (bags.instance_count() as f64, bags.len() as f64);
         let prototypes = n.min(AUTO as f64);
         // Differences and squares, then powers and products for each width, which pass through memory.
-        n * prototypes * 5.0 * bags.width() as f64
-            + representations as f64 * b * prototypes * (8.0 * b + 10.0)
+        n * prototypes * 2.5 * bags.width() as f64
+            + representations as f64 * b * prototypes * (3.0 * b + 10.0)
     }
 
     fn needs_besides(&self, bags: &Bags) -> MemoryEstimate {
