@@ -270,7 +270,7 @@ fn watched<T>(
                 approximate.for_each(|what| session.say(&what));
                 if let Some(file) = torn {
                     session.warn(&format!(
-                        "{}: the last line is incomplete and is dropped; its fit will be repeated",
+                        "{}: an incomplete record is dropped; its fit will be repeated",
                         file.display()
                     ));
                 }

@@ -84,7 +84,7 @@ impl Session {
         // Last, so that what needs a thread of its own has it.
         if let Some((wanted, there)) = threads::start(options.threads)? {
             session.warn(&format!(
-                "only {there} of {wanted} threads are used, because the system allows no more; the results are the same"
+                "only {there} of {wanted} threads are used, because the system did not start all of them; the results are the same"
             ));
         }
         Ok(session)
@@ -235,7 +235,7 @@ impl Session {
         self.say(&format!("{} {text}", output::paint_stderr("warning:", output::YELLOW)));
     }
 
-    /// Warns of what belongs to the results: [`Session::noted`] returns it for their JSON.
+    /// Warns of what belongs to the results: [`Session::take_notes`] returns it for their JSON.
     pub(crate) fn note(&self, text: &str) {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(output::printable(text));
         self.warn(text);

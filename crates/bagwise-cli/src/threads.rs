@@ -33,7 +33,8 @@ fn gather(count: usize, mut start: impl FnMut() -> std::io::Result<Waiting>) -> 
     /// What is let go again if threads have taken all memory there is, so that this is not the end of it.
     const ROOM: usize = 32_000_000;
     let mut waiting = Vec::with_capacity(count);
-    let room: Vec<u8> = Vec::with_capacity(ROOM);
+    // Not to be optimised away, as nothing is put there.
+    let room: Vec<u8> = std::hint::black_box(Vec::with_capacity(ROOM));
     while waiting.len() < count {
         match start() {
             Ok(thread) => waiting.push(thread),

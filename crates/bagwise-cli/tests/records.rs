@@ -135,6 +135,10 @@ fn a_report_says_which_line_it_leaves_out() {
     zeros[..first].fill(0);
     std::fs::write(&file, &zeros).unwrap();
     assert!(said("report run").contains("run/records.jsonl, line 1: this record is incomplete"));
+    // What the message recommends helps.
+    assert!(said(run).contains("an incomplete record is dropped"));
+    assert!(!said("report run").contains("incomplete"));
+    assert!(!said(run).contains("incomplete"));
     // Nothing is left to report on.
     std::fs::write(&file, &whole[..first]).unwrap();
     let output = bagwise(folder.path(), &["report", "run"]);

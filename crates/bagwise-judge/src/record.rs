@@ -371,10 +371,19 @@ impl RecordFile {
         if cut > 0 {
             file.set_len(end).map_err(io)?;
         }
+        // What is left of a line in the middle becomes blank, in its place: a kill meanwhile leaves it as it was.
+        let (mut at, mut blank) = (0, 0);
+        for line in whole.split(|&b| b == b'\n') {
+            if has_hole(line) {
+                file.seek(SeekFrom::Start(at)).map_err(io)?;
+                file.write_all(&vec![b' '; line.len()]).map_err(|e| explain_write(path, e))?;
+                blank += line.len() as u64 + 1;
+            }
+            at += line.len() as u64 + 1;
+        }
         file.seek(SeekFrom::Start(end)).map_err(io)?;
-        let holes = whole.split(|&b| b == b'\n').filter(|line| has_hole(line));
-        let torn = cut + holes.map(|line| line.len() as u64 + 1).sum::<u64>();
-        let (synced, dirty) = (Instant::now(), cut > 0);
+        let torn = cut + blank;
+        let (synced, dirty) = (Instant::now(), torn > 0);
         Ok(RecordFile { path: path.to_path_buf(), run: run.into(), file, records, torn, end, synced, dirty })
     }
 
@@ -498,7 +507,7 @@ fn parse(
 ) -> Result<BTreeMap<Key, Record>> {
     let mut records = BTreeMap::new();
     let lines = bytes.strip_suffix(b"\n").map(|body| body.split(|&b| b == b'\n')).into_iter().flatten();
-    for (i, line) in lines.enumerate().filter(|(_, line)| !has_hole(line)) {
+    for (i, line) in lines.enumerate().filter(|(_, line)| !has_hole(line) && !line.trim_ascii().is_empty()) {
         let refuse = |found: String, remedy: &str| {
             Err(Error::data(Place::line(path.display().to_string(), i as u64 + 1), found, remedy))
         };
@@ -534,8 +543,9 @@ fn parse(
                 "delete the line to repeat its fit, or start in a new folder",
             );
         }
-        let Seal { seal } = serde_json::from_slice(line).unwrap_or(Seal { seal: None });
-        if seal.is_some_and(|seal| seal != record.seal()) {
+        // Records of earlier versions have none; one that is no seal was edited.
+        let sealed = serde_json::from_slice(line).map(|Seal { seal }| seal);
+        if !sealed.is_ok_and(|seal| seal.is_none_or(|seal| seal == record.seal())) {
             return refuse(
                 format!(
                     "the record of {} was edited: method, parameters or predictions are not those it was written with",

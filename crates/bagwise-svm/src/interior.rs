@@ -137,7 +137,7 @@ pub(crate) fn near_optimum(
         let (moved, lows, highs, of_bias, longest) =
             direction(&|i| aim - moved[i] * lows[i], &|i| aim + moved[i] * highs[i]);
         let step = SHARE * longest;
-        if !step.is_finite() || step < 1e-10 {
+        if !of_bias.is_finite() || step < 1e-10 {
             break;
         }
         for i in (0..n).filter(|&i| moves(i)) {

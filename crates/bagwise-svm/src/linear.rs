@@ -192,7 +192,9 @@ fn solve(
         let cancelled = params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let last = cancelled || passes >= params.max_passes;
         if settled || last || visited >= patience {
-            let outputs = descent.refresh(settled || last || by_gap);
+            let leaps = leap.is_some_and(|after| visits >= after);
+            // Where objectives are compared, the constraint must be met.
+            let outputs = descent.refresh(settled || last || by_gap || leaps);
             let now = dual.finish(&descent.b, &outputs);
             if by_gap && now.duality_gap <= params.relative_gap * now.objective.abs() {
                 break (StopReason::Converged, outputs);
@@ -210,7 +212,7 @@ fn solve(
                 }
                 _ => {}
             }
-            if leap.is_some_and(|after| visits >= after) {
+            if leaps {
                 leap = None;
                 if let Some(better) = descent.leap(now.objective, params) {
                     descent = better;

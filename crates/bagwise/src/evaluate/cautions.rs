@@ -117,7 +117,11 @@ impl<'a> Lacking<'a> {
                 "class {class} is in {units} of {}, and groups are never split",
                 count(self.of, "group")
             ),
-            false => format!("{units} of {} are of class {class}", count(self.of, "bag")),
+            false => format!(
+                "{units} of {} {} of class {class}",
+                count(self.of, "bag"),
+                if units == 1 { "is" } else { "are" }
+            ),
         };
         let so = match self.one_sided {
             0 => "",
@@ -140,7 +144,9 @@ impl<'a> Lacking<'a> {
                 .or(more),
                 false => Message::from("no number of folds helps; add bags of this class"),
             }
-        } else if plan.splits == Splits::LeaveOneOut || folds <= units * plan.repeats.len() {
+        } else if matches!(plan.splits, Splits::LeaveOneOut | Splits::Half(_))
+            || folds <= units * plan.repeats.len()
+        {
             more
         } else {
             Message::from(format!("use at most {units} folds")).with([Setting::Folds]).or(more)

@@ -265,7 +265,8 @@ impl<A: Alternating> Method for Alternation<A> {
         let (n, b) = (share * bags.instance_count() as f64, share * bags.len() as f64);
         let width = bags.values_per_instance();
         // A machine on rows of values: passes over them, and steps with the products of all columns.
-        let on_rows = self.method.usual_rounds() * n * width * (3000.0 + 60.0 * width);
+        let columns = if matches!(bags.instances(), Instances::Sparse(_)) { 0.0 } else { width.min(1000.0) };
+        let on_rows = self.method.usual_rounds() * n * width * (3000.0 + 60.0 * columns);
         let linear = grid.points.iter().filter(|p| is_linear(p) && !kernel::products_fit(n as usize)).count();
         let others = (grid.points.len() - linear) as f64;
         linear as f64 * on_rows + others * self.method.rounds_work(n, b)

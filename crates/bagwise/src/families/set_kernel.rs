@@ -478,8 +478,10 @@ impl<S: SetKernel> ReferenceBags for KeptBags<S> {
     }
 
     fn weighted_parts(&self, coefficients: &Csr, bags: &Bags, ctx: &Ctx) -> Result<Option<Mat>> {
-        // The edges of all kept bags are one matrix for each output, instead of one for each bag.
-        let combined = self.edges.as_ref().filter(|_| coefficients.rows() < self.len());
+        // The edges of all kept bags are one matrix for each output, instead of one for each bag. All instances have the same
+        // share in their bag where all weights are one.
+        let equal = self.weights.iter().flatten().all(|&weight| weight == 1.0);
+        let combined = self.edges.as_ref().filter(|_| equal && coefficients.rows() < self.len());
         let Some(combined) = combined.and_then(|edges| edges.combined(coefficients, &self.factors)) else {
             return Ok(None);
         };

@@ -29,9 +29,9 @@ impl TrainingTask<'_> {
         let width = self.tasks.len();
         // What the models say, and the same in the order of the machines.
         self.reserve_machines(train.len(), 1, 2 * bags.len(), ctx)?;
-        let outputs = Mat::new(bags.len(), width, vec![f64::NAN; bags.len() * width]);
         let there: Vec<usize> = (0..width).filter(|&k| machines.0[k].is_some()).collect();
         if there.is_empty() || bags.is_empty() {
+            let outputs = Mat::new(bags.len(), width, vec![f64::NAN; bags.len() * width]);
             return Ok(Answers { outputs, reasons: None });
         }
         let new = frame.transform.apply(&self.bags.select(bags), ctx)?;
