@@ -103,7 +103,7 @@ fn a_torn_last_line_is_dropped_and_its_fit_done_again() {
     for cut in [1, 40, 400] {
         std::fs::write(&file, &whole[..whole.len() - cut]).unwrap();
         let output = done(folder.path(), &format!("{RUN} -o run"));
-        assert!(text(&output.stderr).contains("the last line is incomplete"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("an incomplete record is dropped"), "{}", text(&output.stderr));
         assert_eq!(records(&folder.path().join("run")), before, "{cut} bytes torn off");
     }
     // A line in the middle is not a torn one.

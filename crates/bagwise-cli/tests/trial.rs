@@ -254,3 +254,12 @@ fn a_model_is_not_scored_on_other_data_without_a_word() {
     let said = text(&done(path, "predict filling.bagwise gaps.csv").stderr).to_string();
     assert!(said.contains("of 'x' are missing and were filled in with the median of training"), "{said}");
 }
+
+#[test]
+fn the_width_of_a_linear_kernel_is_at_no_end_of_a_grid() {
+    let folder = folder();
+    easy(folder.path(), "easy.csv", 1.0);
+    let line = "evaluate easy.csv --label label --method sil -p kernel=linear -p c=1 --folds 3 --inner 2";
+    let said = text(&done(folder.path(), line).stderr).to_string();
+    assert!(!said.contains("at the end of the grid"), "{said}");
+}

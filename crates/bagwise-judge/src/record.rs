@@ -499,6 +499,11 @@ fn has_hole(line: &[u8]) -> bool {
     line.contains(&0)
 }
 
+/// True of a line that had a hole when its run went on.
+fn is_blank(line: &[u8]) -> bool {
+    !line.is_empty() && line.iter().all(|&b| b == b' ')
+}
+
 fn parse(
     path: &Path,
     bytes: &[u8],
@@ -507,7 +512,7 @@ fn parse(
 ) -> Result<BTreeMap<Key, Record>> {
     let mut records = BTreeMap::new();
     let lines = bytes.strip_suffix(b"\n").map(|body| body.split(|&b| b == b'\n')).into_iter().flatten();
-    for (i, line) in lines.enumerate().filter(|(_, line)| !has_hole(line) && !line.trim_ascii().is_empty()) {
+    for (i, line) in lines.enumerate().filter(|(_, line)| !has_hole(line) && !is_blank(line)) {
         let refuse = |found: String, remedy: &str| {
             Err(Error::data(Place::line(path.display().to_string(), i as u64 + 1), found, remedy))
         };

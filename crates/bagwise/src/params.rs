@@ -520,6 +520,13 @@ impl Grid {
         lines
     }
 
+    /// Whether some point that differs from this one in a parameter alone has another value.
+    pub(crate) fn matters(&self, at: usize, name: &str, values: &[Option<f64>]) -> bool {
+        let own = &self.points[at];
+        let others_equal = |point: &Point| point.0.iter().all(|(n, v)| n == name || own.find(n) == Some(v));
+        self.points.iter().zip(values).any(|(point, value)| others_equal(point) && *value != values[at])
+    }
+
     /// Parameters in which `point` sits at an end of three or more numbers: the best value may lie outside.
     pub fn edges(&self, point: &Point) -> Vec<&str> {
         let mut on_edge = Vec::new();

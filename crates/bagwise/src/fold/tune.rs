@@ -129,7 +129,9 @@ impl TrainingTask<'_> {
         };
         let tried = growth.as_ref().map_or(&[][..], |g| &g.tried);
         // An end beyond which nothing is better is not one at which the search ended.
-        let ends = grid.edges(&grid.points[best]).into_iter().filter(|name| tried.iter().all(|t| t != name));
+        // Nor one of a parameter that changes nothing, such as the width of a linear kernel.
+        let ends = grid.edges(&grid.points[best]).into_iter();
+        let ends = ends.filter(|name| tried.iter().all(|t| t != name) && grid.matters(best, name, &values));
         let mut on_edge: Vec<String> = ends.map(String::from).collect();
         if let Some(GrownPoint { point, value, out_of_fold, still_rising }) = growth.and_then(|g| g.better) {
             on_edge.extend(still_rising);
