@@ -570,16 +570,35 @@ fn no_input_is_overwritten_even_by_force() {
 
 #[test]
 fn a_line_that_is_no_record_is_not_taken_for_a_torn_one() {
-    for foreign in ["my precious notes", r#"{"token":"secret"}"#] {
+    // Windows writes UTF-16, whose zeros are not the hole of a power cut.
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for foreign in [
+        b"my precious notes".to_vec(),
+        br#"{"token":"secret"}"#.to_vec(),
+        wide("my precious notes\nof two lines\n"),
+    ] {
         let folder = scene();
         let path = folder.path();
         fs::create_dir(path.join("run")).unwrap();
         let records = path.join("run/records.jsonl");
-        fs::write(&records, foreign).unwrap();
+        fs::write(&records, &foreign).unwrap();
         let output = run(path, COMPARE);
-        assert_eq!(output.status.code(), Some(2), "{foreign}");
-        assert_eq!(fs::read_to_string(&records).unwrap(), foreign);
+        assert_eq!(output.status.code(), Some(2), "{foreign:?}");
+        assert_eq!(fs::read(&records).unwrap(), foreign);
     }
+}
+
+#[test]
+fn records_that_an_editor_saved_as_utf_16_are_refused_and_kept() {
+    let folder = scene_with_run();
+    let path = folder.path();
+    let records = path.join("run/records.jsonl");
+    let text_of = fs::read_to_string(&records).unwrap();
+    let wide: Vec<u8> = text_of.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(&records, &wide).unwrap();
+    let output = run(path, COMPARE);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert_eq!(fs::read(&records).unwrap(), wide);
 }
 
 #[test]

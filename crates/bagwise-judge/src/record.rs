@@ -371,7 +371,7 @@ impl RecordFile {
         if cut > 0 {
             file.set_len(end).map_err(io)?;
         }
-        // What is left of a line in the middle becomes blank, in its place: a kill meanwhile leaves it as it was.
+        // What is left of a line in the middle becomes blank, in its place, so that no other line moves.
         let (mut at, mut blank) = (0, 0);
         for line in whole.split(|&b| b == b'\n') {
             if has_hole(line) {
@@ -494,9 +494,10 @@ fn whole_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
-/// True of a line that the disk never got as a whole: JSON has no zero bytes.
+/// True of a line that the disk never got as a whole: JSON has no zero bytes. Single ones are no hole: a file that an editor has
+/// saved as UTF-16 has one beside every letter.
 fn has_hole(line: &[u8]) -> bool {
-    line.contains(&0)
+    line == [0] || line.windows(2).any(|pair| pair == [0, 0])
 }
 
 /// True of a line that had a hole when its run went on.

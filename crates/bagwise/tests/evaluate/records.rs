@@ -157,6 +157,29 @@ fn zeros_in_place_of_lines_are_passed_over_and_the_fits_done_again() {
     assert_eq!((file.len(), file.torn()), (2, 600));
 }
 
+/// A line as version 0.1.0 wrote it. If this fails, the seal is made of other fields than before, and every stored run counts as
+/// edited: leave out new fields where they have their usual value.
+#[test]
+fn sealed_records_of_the_first_version_are_accepted() {
+    let line = [
+        r#"{"format":1,"key":{"data":"synthetic:gauss?bags=12&features=2&min=1&max=2","method":"simple-mi","repeat":0,"fold":0,"i"#,
+        r#"nner":null,"point":""},"run":"ebe56a601f90ac49","data":"60de4b02dcc4b07f","protocol":"nested","seed":0,"parameters":{""#,
+        r#"c":1.0,"embed":"minmax","gamma":1.0,"kernel":"rbf"},"trained":6,"scored":{"bags":[0,1,4,5,8,11],"labels":[1,1,0,0,0,1]"#,
+        r#","scores":[0.8407808343987697,0.977314231718448,-0.946980655207263,-0.9488254046703162,-0.974050051884277,0.5198864539"#,
+        r#"007737],"probabilities":[0.6064711404872493,0.6238873395429362,0.3703003818321299,0.3700685996492974,0.366905312459362"#,
+        r#"1,0.5645309778014174]},"metrics":{"accuracy":1.0,"balanced_accuracy":1.0,"brier":0.14910860257706696,"calibration_erro"#,
+        r#"r":0.3853974726848644,"f1":1.0,"kappa":1.0,"log_loss":0.4875726057803566,"mcc":1.0,"pr_auc":1.0,"precision":1.0,"recal"#,
+        r#"l":1.0,"roc_auc":1.0,"specificity":1.0},"inner":0.5,"threshold":null,"on_edge":[],"outcome":{"status":"converged","ite"#,
+        r#"rations":3,"objective":-3.398728113042788,"gap":0.0,"message":null},"seconds":0.0022645555,"seal":"9639b39d1d2ee1eb"}"#,
+    ]
+    .concat();
+    let folder = Folder::new();
+    std::fs::write(folder.file(), format!("{line}\n")).unwrap();
+    assert_eq!(read_records(&folder.file()).unwrap()[0].scored.bags, [0, 1, 4, 5, 8, 11]);
+    std::fs::write(folder.file(), format!("{}\n", line.replace("[1,1,0,0,0,1]", "[1,1,0,0,0,0]"))).unwrap();
+    assert!(read_records(&folder.file()).is_err());
+}
+
 /// Records from before there was a version are of the first; newer ones are refused and not misread.
 #[test]
 fn records_carry_the_version_of_their_format() {
