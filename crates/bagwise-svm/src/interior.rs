@@ -28,6 +28,10 @@ const MOST_COLUMNS: usize = 1024;
 const MOST_STEPS: usize = 80;
 /// What is left of the duality gap, as a share of the objective. The faces are known then.
 const GAP: f64 = 1e-8;
+/// What is left of the optimality conditions, as a share of the largest number in them.
+const SLACK: f64 = 1e-6;
+/// Rows between two looks at whether to stop: a fraction of a second. A multiple of the rows that are added up together.
+const ROWS_AT_ONCE: usize = 8192;
 /// The share of the way to the nearest bound that a step goes.
 const SHARE: f64 = 0.99;
 
@@ -45,7 +49,7 @@ struct DenseRows<'a> {
     columns: usize,
 }
 
-/// The coefficients, rounded to the bounds that hold; nothing if it did not get there.
+/// The coefficients, rounded to the bounds that hold, from where the steps ended. Who asked looks whether that is any better.
 pub(crate) fn near_optimum(
     values: &[f64],
     columns: usize,
@@ -65,20 +69,12 @@ pub(crate) fn near_optimum(
         false => dual.upper[i] - below,
     };
     let mut b: Vec<f64> = (0..n).map(|i| place(i, above[i], below[i])).collect();
-    // The weights are variables of their own, which become the sum of the rows on the way: from the middle of the box that sum
-    // would have huge outputs. One is the distance of the classes from the boundary.
-    let mut w = vec![0.0; columns];
     let mut bias = 0.0;
     let mut low = vec![10.0; n];
     let mut high = vec![10.0; n];
-    let mut ended = false;
+    let mut last_worst = f64::INFINITY;
     for _ in 0..MOST_STEPS {
-        if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-            return None;
-        }
-        let missing: Vec<f64> = rows.combined(&b).iter().zip(&w).map(|(sum, w)| sum - w).collect();
-        // The slopes with the weights as they will be after a whole step that moves no coefficient.
-        let weights: Vec<f64> = w.iter().zip(&missing).map(|(w, m)| w + m).collect();
+        let weights = rows.combined(&b);
         let slope = |i: usize, output: f64| output - dual.linear[i] + bias;
         let outputs = rows.products(&weights);
         let residual: Vec<f64> = (0..n).map(|i| low[i] - high[i] - slope(i, outputs[i])).collect();
@@ -86,17 +82,20 @@ pub(crate) fn near_optimum(
         let gap: f64 = (0..n).filter(|&i| moves(i)).map(|i| above[i] * low[i] + below[i] * high[i]).sum();
         let quadratic = 0.5 * weights.iter().map(|v| v * v).sum::<f64>();
         let objective = quadratic - dual.linear.iter().zip(&b).map(|(l, b)| l * b).sum::<f64>();
-        let worst =
-            (0..n).filter(|&i| moves(i)).fold(imbalance.abs(), |worst, i| worst.max(residual[i].abs()));
-        if gap <= GAP * (1.0 + objective.abs()) && worst <= 1e-6 {
-            ended = true;
+        // What rounding leaves grows with the numbers that are added up.
+        let largest = |values: &[f64]| values.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+        let worst = (0..n).filter(|&i| moves(i)).fold(0.0, |worst: f64, i| worst.max(residual[i].abs()));
+        let holds = worst <= SLACK * largest(&outputs) && imbalance.abs() <= SLACK * largest(&b);
+        // Rounding may leave more than that. Further steps would only add to it.
+        if gap <= GAP * (1.0 + objective.abs()) && (holds || worst > last_worst) {
             break;
         }
+        last_worst = worst;
         let mu = gap / (2 * movable) as f64;
         let diagonal: Vec<f64> = (0..n)
             .map(|i| if moves(i) { 1.0 / (low[i] / above[i] + high[i] / below[i]) } else { 0.0 })
             .collect();
-        let inverse = Inverse::new(&rows, &diagonal);
+        let inverse = Inverse::new(&rows, &diagonal, cancel)?;
         let ones = inverse.times(&vec![1.0; n]);
         let of_ones: f64 = ones.iter().sum();
         // Where the two products go: to 0 first, then to what is left of them and what the first step neglects.
@@ -148,10 +147,6 @@ pub(crate) fn near_optimum(
             b[i] = place(i, above[i], below[i]);
         }
         bias += step * of_bias;
-        let of_weights = rows.combined(&moved);
-        for (k, w) in w.iter_mut().enumerate() {
-            *w += step * (missing[k] + of_weights[k]);
-        }
     }
     // At a bound the multiplier is large beside the distance, which is about mu over it.
     let mut free = Vec::new();
@@ -171,7 +166,7 @@ pub(crate) fn near_optimum(
     if total > excess.abs() {
         free.iter().for_each(|&i| b[i] -= excess / total * room(i, b[i]));
     }
-    (ended && b.iter().all(|b| b.is_finite())).then_some(b)
+    b.iter().all(|b| b.is_finite()).then_some(b)
 }
 
 impl DenseRows<'_> {
@@ -203,15 +198,21 @@ struct Inverse<'a> {
 }
 
 impl<'a> Inverse<'a> {
-    /// With the inverse of the diagonal.
-    fn new(rows: &'a DenseRows<'a>, diagonal: &'a [f64]) -> Inverse<'a> {
+    /// With the inverse of the diagonal; nothing if it is to stop.
+    fn new(rows: &'a DenseRows<'a>, diagonal: &'a [f64], cancel: Option<&AtomicBool>) -> Option<Inverse<'a>> {
         let d = rows.columns;
         let mut sums = vec![0.0; d * d];
         (0..d).for_each(|j| sums[j * d + j] = 1.0);
-        add_products(rows.values, diagonal, d, &mut sums);
+        for (values, weights) in rows.values.chunks(ROWS_AT_ONCE * d).zip(diagonal.chunks(ROWS_AT_ONCE)) {
+            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return None;
+            }
+            add_products(values, weights, d, &mut sums);
+        }
         let mut factor = Factor::default();
-        sums.chunks(d).enumerate().for_each(|(j, row)| factor.push(row[..=j].to_vec(), f64::MIN_POSITIVE));
-        Inverse { rows, diagonal, factor }
+        // The matrix is the identity and more, so that without rounding no pivot is below 1.
+        sums.chunks(d).enumerate().for_each(|(j, row)| factor.push(row[..=j].to_vec(), 1.0));
+        Some(Inverse { rows, diagonal, factor })
     }
 
     /// Times a vector.

@@ -353,6 +353,11 @@ mod tests {
                     assert_eq!(partner(seeker, &g, &down, &diagonal, row), expected.1);
                 }
             }
+            let (columns, values) = (5, noise(5 * n, 6));
+            let mut sums = [noise(25, 7), noise(25, 7)];
+            add_products(&values, &row_i, columns, &mut sums[0]);
+            add_products_plain(&values, &row_i, columns, &mut sums[1]);
+            assert_eq!(sums[0], sums[1]);
         }
     }
 }

@@ -116,6 +116,38 @@ fn overlapping_classes_need_few_passes() {
     }
 }
 
+/// Numbers in raw units, one column twice: what rounding leaves of the optimality conditions is large, and the start helps anyway.
+#[test]
+fn raw_units_need_few_passes_too() {
+    let (n, d) = (2000, 8);
+    let mut data = points(n, d, 8);
+    let mut random = Random(9);
+    data.labels.iter_mut().for_each(|label| *label = if random.uniform() < 0.5 { 1.0 } else { -1.0 });
+    for row in &mut data.x {
+        row.iter_mut().for_each(|v| *v *= 1e4);
+        row[d - 1] = row[0];
+    }
+    let flat = data.x.concat();
+    let form = Form::Classify { labels: &data.labels };
+    let params = LinearParams { tolerance: 1e-3, max_passes: 3000, ..LinearParams::default() };
+    let features = Features::Dense { values: &flat, columns: d };
+    let dense = fit_linear(&features, form, &bounds(1.0, n), None, &params);
+    let descent = fit_linear(&Compressed::new(&data.x, d).features(), form, &bounds(1.0, n), None, &params);
+    assert_eq!(descent.outcome.status, StopReason::IterationLimit);
+    assert!(
+        dense.outcome.objective <= descent.outcome.objective,
+        "{:?} and {:?}",
+        dense.outcome,
+        descent.outcome
+    );
+    assert!(
+        dense.outcome.kkt_gap < 0.1 * descent.outcome.kkt_gap,
+        "{:?} {:?}",
+        dense.outcome,
+        descent.outcome
+    );
+}
+
 #[test]
 fn paths_and_starts_lead_to_the_same_machine() {
     let data = points(80, 6, 21);
