@@ -360,15 +360,12 @@ impl Influences {
         all
     }
 
-    /// The values that a method can have. Where the metric has one value for whatever is predicted of all bags alike, such as 0 for
-    /// MCC, a method that has it for that reason has no other, on any bags.
+    /// The values that a method can have. A constant prediction has one alone, on any bags, if no bag moves it: 0 for MCC.
     fn range(&self, method: usize) -> (f64, f64) {
-        let (constant, fixed) = (self.candidates, |m: usize| self.parts[m].iter().all(|part| *part == 0.0));
-        match self.values.get(constant).copied().flatten() {
-            Some(value) if self.values[method] == Some(value) && fixed(method) && fixed(constant) => {
-                (value, value)
-            }
-            _ => self.metric.range(),
+        let is_fixed = method == self.candidates && self.parts[method].iter().all(|part| *part == 0.0);
+        match self.values[method].filter(|_| is_fixed) {
+            Some(value) => (value, value),
+            None => self.metric.range(),
         }
     }
 

@@ -319,7 +319,8 @@ pub fn summarise(
                 Some("it is a mean over shares of the training bags".into())
             } else {
                 let single = own.values().all(|r| r.scored.bags.len() <= 1);
-                let classes_only = own.values().any(|r| r.succeeded() && r.scored.scores.is_empty());
+                let only_classes = |r: &Record| !r.scored.bags.is_empty() && r.scored.scores.is_empty();
+                let classes_only = own.values().any(|r| r.succeeded() && only_classes(r));
                 no_interval(metric, centre, &of_folds, failed, folds.len(), single, classes_only)
             };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
