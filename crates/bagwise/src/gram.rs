@@ -115,22 +115,26 @@ pub fn join_grams(parts: &[Mat], triangle: bool) -> Result<Mat> {
 }
 
 /// A part of a Gram as it is stored: one more row begins with the checksum of the others, so that a damaged file is noticed.
-pub fn seal_part(part: &Mat) -> Mat {
-    let mut last = vec![0.0; part.cols()];
-    if let Some(first) = last.first_mut() {
-        *first = part_sum(part.rows(), part.cols(), part.data());
+pub fn seal_part(part: Mat) -> Mat {
+    let (rows, cols) = (part.rows(), part.cols());
+    let mut data = part.into_data();
+    let sum = part_sum(rows, cols, &data);
+    data.resize((rows + 1) * cols, 0.0);
+    if let Some(first) = data.get_mut(rows * cols) {
+        *first = sum;
     }
-    let data = part.data().iter().copied().chain(last).collect();
-    Mat::new(part.rows() + 1, part.cols(), data)
+    Mat::new(rows + 1, cols, data)
 }
 
 /// The part that [`seal_part`] made this of; none if it was changed since.
-pub fn open_part(stored: &Mat) -> Option<Mat> {
+pub fn open_part(stored: Mat) -> Option<Mat> {
     let (rows, cols) = (stored.rows().checked_sub(1)?, stored.cols());
-    let (data, last) = stored.data().split_at(rows * cols);
+    let mut data = stored.into_data();
+    let (part, last) = data.split_at(rows * cols);
     let (sum, rest) = last.split_first()?;
-    let whole = *sum == part_sum(rows, cols, data) && rest.iter().all(|v| v.to_bits() == 0);
-    whole.then(|| Mat::new(rows, cols, data.to_vec()))
+    let whole = *sum == part_sum(rows, cols, part) && rest.iter().all(|v| v.to_bits() == 0);
+    data.truncate(rows * cols);
+    whole.then(|| Mat::new(rows, cols, data))
 }
 
 /// The checksum as a number: the 53 bits that one holds.

@@ -89,19 +89,18 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let files = ShardFiles::new(&args.output, &said, &data, against.as_ref())?;
     if let Some(shard) = args.shard {
         let path = files.path(shard);
+        session.check_output(&path, OutputKind::Gram, &inputs)?;
         if files.read(shard, session)?.is_some() {
             session.say(&format!("shard {shard} is there already: {}", path.display()));
             return Ok(Outcome::Done);
         }
-        session.check_output(&path, OutputKind::Gram, &inputs)?;
         let rows = part(Some(shard))?;
         check_finite(&rows, name)?;
-        write_npy(&path, &bagwise::seal_part(&rows))?;
+        let size = format!("{} x {}", rows.rows(), rows.cols());
+        write_npy(&path, &bagwise::seal_part(rows))?;
         session.say(&format!(
-            "wrote {}: rows of shard {shard}, {} x {}, {how}; when all shards are done, run the same command without --shard",
-            path.display(),
-            rows.rows(),
-            rows.cols()
+            "wrote {}: rows of shard {shard}, {size}, {how}; when all shards are done, run the same command without --shard",
+            path.display()
         ));
         return Ok(Outcome::Done);
     }
@@ -183,8 +182,13 @@ impl<'d> ShardFiles<'d> {
         if !path.exists() {
             return Ok(None);
         }
-        let stored = if self.is_there(shard) { read_npy(&path).ok() } else { None };
-        let rows = stored.as_ref().and_then(bagwise::open_part);
+        let stored = match self.is_there(shard).then(|| read_npy(&path)) {
+            Some(Ok(stored)) => Some(stored),
+            // The disk or the memory, not the file.
+            Some(Err(e @ bagwise::Error::Io { .. })) => return Err(e.into()),
+            Some(Err(_)) | None => None,
+        };
+        let rows = stored.and_then(bagwise::open_part);
         let expected = bagwise::shard_rows(&self.data.bags, self.against.is_none(), shard).len();
         let rows = rows.filter(|rows| rows.rows() == expected);
         if rows.is_none() {

@@ -11,7 +11,7 @@ use bagwise_judge::{Metric, Protocol, ProtocolName};
 use super::Evaluation;
 use crate::config::INNER_FOLDS;
 use crate::fit::metric_for;
-use crate::model::Model;
+use crate::model::{Model, Prediction};
 use crate::plan::TimePlan;
 use crate::run::{RecordLocation, RecordStore, Run, RunPlan, Verdict};
 
@@ -62,11 +62,12 @@ pub fn labelled_like(model: &Model, mut data: Dataset) -> Result<Dataset> {
     Ok(data)
 }
 
-/// Judges a model by bags from [`labelled_like`]. `metric` decides, by default the one that the model was chosen by; records
-/// and predictions are left in `folder`, if there is one.
+/// Judges a model by what it predicted for bags from [`labelled_like`]. `metric` decides, by default the one that the model was
+/// chosen by; records and predictions are left in `folder`, if there is one.
 pub fn validate(
     model: &Model,
     data: &Dataset,
+    predicted: &[Prediction],
     metric: Option<Metric>,
     level: f64,
     folder: Option<&Path>,
@@ -95,7 +96,7 @@ pub fn validate(
     let mut store = RecordStore::open(&keep, &run, &time)?;
     let known = store.records().next().is_some();
     if !known {
-        store.append(run.judge_model(model, started, ctx)?)?;
+        store.append(run.judge_model(model, predicted, started, ctx)?)?;
     }
     let records = store.sorted();
     let verdict = Verdict::new(&records, &run.roster, metric, level, false)?;

@@ -32,7 +32,7 @@ use crate::calibrate::Calibration;
 use crate::fold::{Machines, ResolvedConfig, TrainingTask, approximations};
 use crate::fold::{TrainOptions, learn};
 use crate::method::{AlternationEnd, Rounds, SolvedFit, converged};
-use crate::model::Model;
+use crate::model::{Model, Prediction};
 use crate::params::Point;
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
@@ -242,19 +242,24 @@ impl<'a> Run<'a> {
     }
 
     /// The only record of such a run.
-    pub(crate) fn judge_model(&self, model: &Model, started: Instant, ctx: &Ctx) -> Result<Record> {
+    pub(crate) fn judge_model(
+        &self,
+        model: &Model,
+        predicted: &[Prediction],
+        started: Instant,
+        ctx: &Ctx,
+    ) -> Result<Record> {
         let fold = &self.folds.repeats[0][0];
-        let said = model.predict_with(&self.data.bags, ctx).map_err(|e| e.of_data(&self.data.name))?;
         let header = &model.header;
         let judged = FoldResult {
             parameters: header.parameters.to_map(),
             reasons: match model.explain_with(&self.data.bags, ctx) {
-                Ok(explained) => reasons::of_model(model, self.data, &said, &explained),
+                Ok(explained) => reasons::of_model(model, self.data, predicted, &explained),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 // A method that cannot tell why is judged all the same.
                 Err(_) => Vec::new(),
             },
-            scored: model.scored(&fold.test, &said),
+            scored: model.scored(&fold.test, predicted),
             threshold: header.threshold,
             ..FoldResult::default()
         };
