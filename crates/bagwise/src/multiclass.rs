@@ -189,6 +189,10 @@ pub fn couple(probabilities: &[f64], tasks: &[BinaryTask], classes: usize) -> Ve
 /// factor of the number of classes, and takes seconds for a few hundred of them.
 pub(crate) const MANY_CLASSES: usize = 20;
 
+/// The machines for pairs of so many classes. Of more, what belongs to each is not kept side by side: pairs of 300 classes are
+/// 44,850 outputs per bag and point of a grid.
+pub(crate) const MANY_MACHINES: usize = MANY_CLASSES * (MANY_CLASSES - 1) / 2;
+
 /// The p that minimises the sum over i and j of (r_ji p_i - r_ij p_j)^2 with sum 1, by its optimality conditions.
 fn coupled_by_elimination(r: &Mat) -> Vec<f64> {
     let classes = r.rows();

@@ -19,7 +19,7 @@ use crate::method::{
     Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
     Training, WeightedConcept, comparison_work,
 };
-use crate::multiclass::MANY_CLASSES;
+use crate::multiclass::MANY_MACHINES;
 use crate::params::{Grid, Point, representations};
 use crate::preprocess::Scale;
 use crate::state::refuse;
@@ -275,13 +275,9 @@ pub(crate) fn expansions(machines: &[&BagMachine], train: &[usize]) -> (Csr, Vec
     (coefficients, machines.iter().map(|m| m.machine.bias).collect())
 }
 
-/// Machines up to this number are stored as a matrix. A machine for a pair of more classes knows so few bags that a matrix would be
-/// zeros mostly.
-const MOST_DENSE: usize = MANY_CLASSES * (MANY_CLASSES - 1) / 2;
-
-/// Stores coefficients in a model.
+/// Stores coefficients in a model. A machine for a pair of many classes knows so few bags that a matrix would be zeros mostly.
 pub(crate) fn put_coefficients(state: &mut State, coefficients: &Csr) {
-    if coefficients.rows() > MOST_DENSE {
+    if coefficients.rows() > MANY_MACHINES {
         let mut own = State::default();
         own.put_sparse(coefficients);
         return state.nest("coefficients", own);

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::calibrate::Calibration;
 use crate::families::map_svm::CellMap;
 use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, draws_on_all};
-use crate::multiclass::{BinaryTask, ClassBags, MANY_CLASSES, Scheme, class_scores, tasks, vote};
+use crate::multiclass::{BinaryTask, ClassBags, MANY_MACHINES, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
 use bagwise_core::{Bags, Ctx, Dataset, Error, Groups, Mat, Message, Result, Setting, Target};
@@ -63,10 +63,6 @@ pub(crate) fn approximations(setups: &[ResolvedConfig], data: &Dataset) -> Vec<S
     }
     said
 }
-
-/// From this many machines on, the outputs of all points of a grid are not kept side by side: pairs of 300 classes are 44,850
-/// outputs per bag and point.
-const MANY_MACHINES: usize = MANY_CLASSES * (MANY_CLASSES - 1) / 2;
 
 /// Data and a setup that fit each other.
 pub struct TrainingTask<'a> {

@@ -374,8 +374,7 @@ impl TrainingTask<'_> {
         inner: &[Fold],
         ctx: &Ctx,
     ) -> Result<Mat> {
-        let mut row_of = vec![usize::MAX; self.bags.len()];
-        train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
+        let row_of = self.rows_of(train);
         let all = Mutex::new(Mat::zeros(train.len(), self.tasks.len()));
         let job = |fold: &Fold| {
             let own;
@@ -389,9 +388,7 @@ impl TrainingTask<'_> {
             let fits = self.fit(frame, places, &fold.train, ctx)?;
             let outputs = self.outputs(frame, &fits[at], &fold.train, &fold.test, ctx)?;
             let mut all = all.lock().expect("nobody panics with it");
-            for (i, &bag) in fold.test.iter().enumerate() {
-                all.row_mut(row_of[bag]).copy_from_slice(outputs.row(i));
-            }
+            scatter(&outputs, &fold.test, &row_of, &mut all);
             Ok(())
         };
         // Frames of folds are made one after the other.
@@ -462,18 +459,22 @@ impl TrainingTask<'_> {
         points: usize,
         results: Vec<(&Fold, impl IntoIterator<Item = usize>, Vec<Mat>)>,
     ) -> Vec<Mat> {
-        let mut row_of = vec![usize::MAX; self.bags.len()];
-        train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
+        let row_of = self.rows_of(train);
         let columns = results.iter().find_map(|(_, _, outputs)| outputs.first()).map(Mat::cols);
         let mut all = vec![Mat::zeros(train.len(), columns.unwrap_or(self.tasks.len())); points];
         for (fold, group, outputs) in results {
             for (point, outputs) in group.into_iter().zip(outputs) {
-                for (i, &bag) in fold.test.iter().enumerate() {
-                    all[point].row_mut(row_of[bag]).copy_from_slice(outputs.row(i));
-                }
+                scatter(&outputs, &fold.test, &row_of, &mut all[point]);
             }
         }
         all
+    }
+
+    /// The row of each training bag, by its place among all bags.
+    fn rows_of(&self, train: &[usize]) -> Vec<usize> {
+        let mut row_of = vec![usize::MAX; self.bags.len()];
+        train.iter().enumerate().for_each(|(row, &bag)| row_of[bag] = row);
+        row_of
     }
 
     /// The value of out-of-fold outputs, whose folds are given bag by bag.
@@ -502,5 +503,12 @@ impl TrainingTask<'_> {
             true => Calibration::fit(truth, outputs, &self.tasks, ctx),
             false => Ok(Calibration::default()),
         }
+    }
+}
+
+/// Puts the outputs of tested bags into the rows of these bags.
+fn scatter(outputs: &Mat, tested: &[usize], row_of: &[usize], all: &mut Mat) {
+    for (i, &bag) in tested.iter().enumerate() {
+        all.row_mut(row_of[bag]).copy_from_slice(outputs.row(i));
     }
 }
