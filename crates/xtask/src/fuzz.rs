@@ -2,11 +2,12 @@
 //! because of its sanitizers; coverage is an ordinary pass of LLVM.) Builds, corpora and finds go to `target/fuzz`; what is
 //! found becomes a file of the committed corpus, which the tests replay.
 //!
-//! Every run adds a line to `target/fuzz/executions.tsv`: target, executions, seconds, finds. `count` sums the lines.
+//! Every run is added to `fuzz/executions.tsv`: target, executions, seconds, finds. The file is committed, so that it counts what
+//! was run on all machines; `count` prints its sums.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
@@ -168,39 +169,56 @@ fn fuzz(binary: &Path, name: &str, endings: &[&str], seconds: &str) -> Result<()
     Ok(())
 }
 
+/// What each target has done so far.
+type Sums = BTreeMap<String, [u64; 3]>;
+
 fn log() -> PathBuf {
-    target().join("fuzz/executions.tsv")
+    root().join("fuzz/executions.tsv")
 }
 
-/// Adds a line to the log.
-fn note(name: &str, executions: u64, seconds: u64, finds: u32) -> Result<()> {
+/// The sums so far; none if nothing was run yet.
+fn known() -> Result<Sums> {
     let path = log();
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path)?;
-    file.write_all(format!("{name}\t{executions}\t{seconds}\t{finds}\n").as_bytes())
-        .with_context(|| path.display().to_string())
+    let text = if path.exists() { std::fs::read_to_string(&path)? } else { String::new() };
+    parse(&text).with_context(|| path.display().to_string())
+}
+
+/// Adds a run to the log.
+fn note(name: &str, executions: u64, seconds: u64, finds: u32) -> Result<()> {
+    let mut sums = known()?;
+    let own = sums.entry(name.into()).or_default();
+    *own = [own[0] + executions, own[1] + seconds, own[2] + u64::from(finds)];
+    let lines: String = sums.iter().map(|(name, [n, s, f])| format!("{name}\t{n}\t{s}\t{f}\n")).collect();
+    let path = log();
+    std::fs::write(&path, lines).with_context(|| path.display().to_string())
 }
 
 /// Prints the sums of the log.
 fn count() -> Result<()> {
-    let path = log();
-    let text = std::fs::read_to_string(&path).with_context(|| format!("{}: no log yet", path.display()))?;
-    print(&sums(&text)?);
+    print(&page(&known()?)?);
     Ok(())
 }
 
-/// Executions, seconds and finds of each target, and of all.
-fn sums(log: &str) -> Result<String> {
-    let mut sums: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+/// Executions, seconds and finds of each target.
+fn parse(log: &str) -> Result<Sums> {
+    let mut sums = Sums::new();
     for (i, line) in log.lines().enumerate() {
         let cells: Vec<&str> = line.split('\t').collect();
         let &[name, executions, seconds, finds] = &cells[..] else { bail!("line {}: '{line}'", i + 1) };
-        for (sum, cell) in sums.entry(name).or_default().iter_mut().zip([executions, seconds, finds]) {
+        for (sum, cell) in sums.entry(name.into()).or_default().iter_mut().zip([executions, seconds, finds]) {
             *sum += cell.parse::<u64>().with_context(|| format!("line {}: '{line}'", i + 1))?;
         }
     }
+    Ok(sums)
+}
+
+/// A line for each target, and one for all.
+fn page(sums: &Sums) -> Result<String> {
     let mut page = String::new();
     let all = sums.values().fold([0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
-    for (name, [executions, seconds, finds]) in sums.iter().map(|(n, s)| (*n, *s)).chain([("all", all)]) {
+    for (name, [executions, seconds, finds]) in
+        sums.iter().map(|(n, s)| (n.as_str(), *s)).chain([("all", all)])
+    {
         writeln!(page, "{name:<14} {executions:>14} executions {seconds:>8} s {finds:>4} finds")?;
     }
     Ok(page)
@@ -347,11 +365,11 @@ mod tests {
 
     #[test]
     fn the_log_is_summed() {
-        let page = sums("csv\t10\t2\t0\nnpz\t5\t1\t1\ncsv\t7\t1\t0\n").unwrap();
+        let page = page(&parse("csv\t10\t2\t0\nnpz\t5\t1\t1\ncsv\t7\t1\t0\n").unwrap()).unwrap();
         let words =
             |line: usize| page.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(words(0), "csv 17 executions 3 s 0 finds");
         assert_eq!(words(2), "all 22 executions 4 s 1 finds");
-        assert!(sums("csv\t10\n").is_err());
+        assert!(parse("csv\t10\n").is_err());
     }
 }
