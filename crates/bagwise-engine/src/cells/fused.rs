@@ -25,6 +25,10 @@ const TAG_BITS: u32 = 3;
 /// Attributes whose products are added up on their own: errors then grow with this number and not with the width.
 const SWEEP: usize = 128;
 
+/// Attributes of a row that are put into lanes together: a line of the cache in double precision. One attribute of all rows after
+/// the other would fetch every line of wide rows as often as it has attributes.
+const STRIP: usize = 8;
+
 /// Bytes of centres that pass by together: half of a first-level cache.
 const GROUP: usize = 16_384;
 
@@ -232,13 +236,29 @@ impl<T: FusedLoops> Fused<T> {
         let mut lengths = vec![0.0; panels * points];
         let panels_of = packed.chunks_exact_mut(points * width).zip(lengths.chunks_exact_mut(points));
         for ((panel, lengths), rows) in panels_of.zip(x.chunks(points * width)) {
-            for ((k, mean), to) in self.mean.iter().enumerate().zip(panel.chunks_exact_mut(points)) {
-                for (to, v) in to.iter_mut().zip(rows[k..].iter().step_by(width)) {
-                    *to = T::from_f64(v.to_f64() - mean);
+            let strips = panel.chunks_mut(STRIP * points).zip(self.mean.chunks(STRIP));
+            for (strip, (panel, mean)) in strips.enumerate() {
+                for (place, row) in rows.chunks_exact(width).enumerate() {
+                    let row = &row[strip * STRIP..];
+                    // A number of values that is known beforehand takes vector instructions.
+                    match (row.first_chunk::<STRIP>(), mean.first_chunk::<STRIP>()) {
+                        (Some(row), Some(mean)) => {
+                            let moved: [T; STRIP] =
+                                std::array::from_fn(|k| T::from_f64(row[k].to_f64() - mean[k]));
+                            (0..STRIP).for_each(|k| panel[k * points + place] = moved[k]);
+                        }
+                        _ => {
+                            for (k, (v, mean)) in row.iter().zip(mean).enumerate() {
+                                panel[k * points + place] = T::from_f64(v.to_f64() - mean);
+                            }
+                        }
+                    }
                 }
                 // Attribute after attribute, so that the sums of many rows go on side by side.
-                for (length, v) in lengths.iter_mut().zip(&*to) {
-                    *length += v.to_f64() * v.to_f64();
+                for to in panel.chunks_exact(points) {
+                    for (length, v) in lengths.iter_mut().zip(to) {
+                        *length += v.to_f64() * v.to_f64();
+                    }
                 }
             }
         }

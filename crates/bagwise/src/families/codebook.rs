@@ -72,7 +72,13 @@ const BLOCK: usize = 512;
 const ROUNDS_OF_MEANS: f64 = 25.0;
 
 /// The same of a mixture, whose steps are more and have exponentials.
-const STEPS_OF_MIXTURE: f64 = 600.0;
+const STEPS_OF_MIXTURE: f64 = 400.0;
+
+/// Instances from which on a few large groups need more rounds the more instances there are, up to the most that are allowed.
+const FEW_INSTANCES: f64 = 5000.0;
+
+/// Operations to fetch a value and put it into its lane in a round of k-means, whatever the number of centres.
+const FETCHING: f64 = 16.0;
 
 /// Addends cancel if their sum is no more than this share of the sum of their sizes.
 const CANCELLED: f64 = 1e-3;
@@ -510,7 +516,7 @@ pub(crate) fn parts(bags: &Bags, summariser: &Summariser<'_>, weights: &Mat, ctx
 /// The cost of learning this many codebooks with this many centres, with or without principal axes.
 pub(crate) fn learning_work(bags: &Bags, codebooks: usize, centres: f64, on_axes: bool) -> f64 {
     let axes = if on_axes { axes_work(bags) } else { 0.0 };
-    axes + codebooks as f64 * ROUNDS_OF_MEANS * grouped_values(bags, centres, on_axes)
+    axes + codebooks as f64 * grouping_work(bags, centres, on_axes, false)
 }
 
 /// Axes, and the coordinates of all instances on some third of them, once for learning and once for the vectors.
@@ -520,11 +526,20 @@ fn axes_work(bags: &Bags) -> f64 {
     n * d * side / 2.0 + 9.0 * side.powi(3) + (n + bags.instance_count() as f64) * d * side / 3.0
 }
 
-/// Values that are compared with centres in a round of learning; a distance has to be compared too.
-fn grouped_values(bags: &Bags, centres: f64, on_axes: bool) -> f64 {
+/// All rounds of k-means, or all steps of a mixture. Of axes about half have the share of the variance that is asked for.
+fn grouping_work(bags: &Bags, centres: f64, on_axes: bool, mixture: bool) -> f64 {
+    let n = bags.instance_count().min(MOST_INSTANCES) as f64;
     let side = bags.width().min(MOST_COLUMNS) as f64;
-    let inside = if on_axes { side / 3.0 } else { bags.values_per_instance() };
-    bags.instance_count().min(MOST_INSTANCES) as f64 * centres * (inside + 6.0)
+    let inside = if on_axes { side / 2.0 } else { bags.values_per_instance() };
+    let many = (n / FEW_INSTANCES).clamp(1.0, 8.0);
+    // A distance has to be compared too.
+    let compared = n * centres * (inside + 6.0);
+    match (mixture, on_axes) {
+        (true, _) => STEPS_OF_MIXTURE * many.powf(0.45) * compared,
+        (false, true) => ROUNDS_OF_MEANS * many.powf(0.75) * (compared + n * FETCHING * inside),
+        // The many centres without axes soon have their instances.
+        (false, false) => ROUNDS_OF_MEANS * compared,
+    }
 }
 
 /// Memory for codebooks: the drawn instances, the covariance and its parts, and coordinates on axes.
@@ -584,9 +599,8 @@ impl Embedding for CodebookEmbedding {
         let one = |map: &CodebookMap| {
             let CodebookParams { centres, energy, mixture, .. } = map.params;
             let centres = centres as f64;
-            let rounds = if mixture { STEPS_OF_MIXTURE } else { ROUNDS_OF_MEANS };
             let products = (bags.len() as f64).powi(2) * (self.numbers)(centres, bags.width());
-            rounds * grouped_values(bags, centres, energy.is_some()) + products
+            grouping_work(bags, centres, energy.is_some(), mixture) + products
         };
         let axes = if maps.iter().any(|map| map.params.energy.is_some()) { axes_work(bags) } else { 0.0 };
         axes + maps.iter().map(one).sum::<f64>()
