@@ -22,7 +22,7 @@ use crate::config::{ALL, AUTO, BASELINES, FIRST, INNER_FOLDS, MethodConfig, Para
 use crate::fit::metric_for;
 use crate::fold::ResolvedConfig;
 use crate::methods;
-use crate::plan::{self, PlanEntry, TimeLimit, TimePlan};
+use crate::plan::{self, PlanEntry, TimeLimit, TimePlan, USUAL_SHARE};
 use crate::run::{Candidate, OutsidePrediction, RecordLocation, Run, RunPlan, Shard, Verdict, kept_plan};
 
 pub use crate::fold::LEVEL;
@@ -473,7 +473,7 @@ impl<'a> Evaluate<'a> {
             return self.repeated(given, entries);
         }
         let Some(budget) = self.budget else {
-            let nominal = TimeLimit::Nominal(self.nominal_time.as_secs_f64());
+            let nominal = TimeLimit::Nominal { time: self.nominal_time.as_secs_f64(), share: USUAL_SHARE };
             return make(match self.methods.is_empty() {
                 true => nominal,
                 false if self.whole_grids || self.methods.iter().any(|m| m.name == ALL) => TimeLimit::None,

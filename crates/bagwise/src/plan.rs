@@ -10,8 +10,9 @@
 //! the others, the cheapest before the more expensive, each with its whole grid if that fits the time that is left, else
 //! with every second or every fourth value of its longest lists, else not at all. Methods that are named all take part, with fewer
 //! values where one alone would take longer than [`METHOD_TIME`], or than what is left of a budget. Without a budget the time is
-//! [`NOMINAL_TIME`] on [`NOMINAL_CORES`] cores, so that the same data have the same plan on every machine. With a
-//! budget the speed of this machine is measured once, and the plan is kept with the run, so that it can be repeated.
+//! [`NOMINAL_TIME`] on [`NOMINAL_CORES`] cores, so that the same data have the same plan on every machine; the others fill only
+//! [a part](USUAL_SHARE) of it. With a budget the speed of this machine is measured once, and the plan is kept with the run, so that
+//! it can be repeated.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,6 +45,10 @@ pub const NOMINAL_CORES: f64 = 2.0;
 
 /// The highest level of thinning: a quarter of the values of four lists. With fewer a method would not be judged at its best.
 const MOST_THINNED: u32 = 8;
+
+/// The part of the usual time that is filled with methods besides the first. Grids may grow, two threads of a small machine share
+/// its memory, and estimates are off by up to a factor of two: what is said to end within ten minutes should do so.
+pub(crate) const USUAL_SHARE: f64 = 0.6;
 
 /// The part of a budget that is planned for: estimates are off by up to a factor of two, and a method that is stopped half-way
 /// has cost time and is not ranked.
@@ -368,8 +373,8 @@ pub(crate) enum TimeLimit {
     None,
     /// Every method takes part, with fewer points where all of them take longer than [`METHOD_TIME`] on a nominal machine.
     EachMethod,
-    /// So many seconds on a nominal machine, usually [`NOMINAL_TIME`].
-    Nominal(f64),
+    /// So many seconds on a nominal machine, usually [`NOMINAL_TIME`], of which a share is filled.
+    Nominal { time: f64, share: f64 },
     /// A budget on this machine, whose speed was measured.
     Budget {
         /// All of it.
@@ -404,10 +409,15 @@ pub(crate) fn make(
         if matches!(limit, TimeLimit::EachMethod) { METHOD_TIME * NOMINAL_CORES } else { f64::INFINITY };
     let (time, speed, mut left) = match limit {
         TimeLimit::None | TimeLimit::EachMethod => (None, NOMINAL_CORES, f64::INFINITY),
-        TimeLimit::Nominal(time) => (Some(time), NOMINAL_CORES, time * NOMINAL_CORES),
+        TimeLimit::Nominal { time, .. } => (Some(time), NOMINAL_CORES, time * NOMINAL_CORES),
         TimeLimit::Budget { seconds, left, speed, .. } => {
             (Some(seconds), speed, PLANNED_SHARE * left * speed)
         }
+    };
+    // What is left free by all but the first.
+    let reserve = match limit {
+        TimeLimit::Nominal { time, share } => (1.0 - share) * time * NOMINAL_CORES,
+        _ => 0.0,
     };
     let named = matches!(limit, TimeLimit::EachMethod | TimeLimit::Budget { named: true, .. });
     let mut order: Vec<usize> = (0..entries.len()).collect();
@@ -420,7 +430,8 @@ pub(crate) fn make(
         // Something is tried in any case.
         let needed = entries[i].needed || named || chosen.is_empty() && left_out.is_empty();
         let mut shortest = whole[i].clone();
-        let fits = |candidate: &(PlannedMethod, RunCost)| candidate.1.seconds(&made) <= left.min(each);
+        let room = if entries[i].first { left } else { left - reserve };
+        let fits = |candidate: &(PlannedMethod, RunCost)| candidate.1.seconds(&made) <= room.min(each);
         for level in 1..=MOST_THINNED {
             if fits(&shortest) {
                 break;
@@ -475,7 +486,8 @@ pub(crate) fn auto(
     // A method of a choice has several setups, which differ in the scaling.
     let of =
         |name: &str, thinned: u32| config.clone().thinned(thinned).setups(methods::find(name)?, data, tuned);
-    let limit = if config.name == ALL { TimeLimit::None } else { TimeLimit::Nominal(AUTO_TIME) };
+    let limit =
+        if config.name == ALL { TimeLimit::None } else { TimeLimit::Nominal { time: AUTO_TIME, share: 1.0 } };
     let resolve = |own: &MethodConfig| of(&own.name, own.thinning());
     let plan = make(&entries, limit, &resolve, &|setups| fit_cost(setups, data, inner))?;
     let mut setups = Vec::new();

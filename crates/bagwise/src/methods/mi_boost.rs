@@ -83,7 +83,7 @@ impl Method for MiBoost {
     /// The longest search finds the rules of the shorter ones.
     fn machine_work(&self, bags: &Bags, grid: &Grid, share: f64) -> f64 {
         /// Of a value in a round, and of an instance.
-        const VALUE: f64 = 6.5;
+        const VALUE: f64 = 13.0;
         const INSTANCE: f64 = 2600.0;
         let rounds = grid.points.iter().filter_map(|p| p.number("rounds").ok()).fold(0.0, f64::max);
         rounds * share * bags.instance_count() as f64 * (VALUE * bags.width() as f64 + INSTANCE)
