@@ -237,8 +237,8 @@ impl<K: BagKernel> Method for KernelSvm<K> {
     }
 }
 
-/// Bags whose outputs many machines compute together: their sums fit the registers.
-const BLOCK: usize = 32;
+/// Bags whose outputs many machines compute together.
+const BLOCK: usize = 64;
 
 struct KernelPrepared {
     grams: Box<dyn Grams>,
@@ -369,23 +369,30 @@ impl Prepared for KernelPrepared {
             }
             return Ok(all);
         }
-        // Blocks of bags, with the kernel values of a block side by side: every machine is read once for a block, not once
-        // for a bag. Those of all pairs of hundreds of classes do not fit the caches.
+        // All coefficients in one list, because machines lie all over the memory.
+        let mut support: Vec<(usize, f64)> = Vec::new();
+        let mut ends = Vec::with_capacity(machines.len());
+        for BagMachine { machine, bags } in &machines {
+            support.extend(machine.support().map(|(i, coefficient)| (bags[i], coefficient)));
+            ends.push((support.len(), machine.bias));
+        }
+        // Blocks of bags, with the kernel values of a block side by side: the list is read once for a block, not once
+        // for a bag. That of all pairs of hundreds of classes does not fit the caches.
         let mut kernel = vec![[0.0; BLOCK]; gram.cols()];
         for (block, tested) in bags.chunks(BLOCK).enumerate() {
             ctx.check()?;
             for (lane, &bag) in tested.iter().enumerate() {
                 kernel.iter_mut().zip(gram.row(bag)).for_each(|(values, value)| values[lane] = *value);
             }
-            for (k, BagMachine { machine, bags }) in machines.iter().enumerate() {
+            let mut start = 0;
+            for (k, (end, bias)) in ends.iter().enumerate() {
                 // In the order of `Machine::output`, so that the bits are the same.
                 let mut sums = [-0.0; BLOCK];
-                for (i, coefficient) in machine.support() {
-                    sums.iter_mut()
-                        .zip(&kernel[bags[i]])
-                        .for_each(|(sum, value)| *sum += coefficient * value);
+                for (bag, coefficient) in &support[start..*end] {
+                    sums.iter_mut().zip(&kernel[*bag]).for_each(|(sum, value)| *sum += coefficient * value);
                 }
-                let outputs = sums.iter().map(|sum| sum + machine.bias);
+                start = *end;
+                let outputs = sums.iter().map(|sum| sum + bias);
                 (0..tested.len()).zip(outputs).for_each(|(lane, out)| all.set(block * BLOCK + lane, k, out));
             }
         }
