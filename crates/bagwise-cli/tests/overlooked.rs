@@ -1,0 +1,59 @@
+//! Requests that were accepted although they could not work, or were refused for a reason that was not theirs: numbers near the
+//! end of their range, options that do not go together, outputs among inputs.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{bagwise, done, text};
+
+/// Sixteen bags of two classes, of one to three instances, all numbers times `size`.
+fn table(size: f64) -> String {
+    let mut rows = String::from("bag,label,x,z\n");
+    for bag in 0..16 {
+        for row in 0..=bag % 3 {
+            let x = f64::from(bag % 2) + 0.1 * f64::from(row) + 0.01 * f64::from(bag);
+            rows +=
+                &format!("b{bag},{},{:e},{:e}\n", bag % 2, x * size, f64::from(bag * row % 5) / 4.0 * size);
+        }
+    }
+    rows
+}
+
+fn scene() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("d.csv"), table(1.0)).unwrap();
+    folder
+}
+
+/// Runs a line that must be refused with one error; what it says.
+fn refused(folder: &Path, line: &str) -> String {
+    let output = bagwise(folder, &line.split_whitespace().collect::<Vec<_>>());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "bagwise {line}\n{said}");
+    let errors: Vec<&str> = said.lines().filter(|l| l.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "bagwise {line}\n{said}");
+    errors[0].to_string()
+}
+
+/// misssvm gives witnesses a larger cost than c, so c alone may be finite.
+#[test]
+fn a_cost_that_a_method_makes_infinite_is_refused() {
+    let folder = scene();
+    // Fewer positive bags than negative instances.
+    let three: String = table(1.0).lines().map(|line| format!("{line}\n")).collect();
+    let three = three.replace("b3,1", "b3,2").replace("b9,1", "b9,2").replace("b14,0", "b14,2");
+    fs::write(folder.path().join("three.csv"), three).unwrap();
+    for line in [
+        "fit d.csv --method misssvm -p c=1e308 --inner 2 -o m.bagwise",
+        "fit d.csv --method misssvm -p c=1e308 -p kernel=linear --inner 2 -o m.bagwise",
+        "fit three.csv --method misssvm -p c=2^1023 --inner 2 -o m.bagwise",
+    ] {
+        let said = refused(folder.path(), line);
+        let why = "times the weight of a bag is not a finite number; use a smaller c";
+        assert!(said.contains(why), "{line}: {said}");
+    }
+}
