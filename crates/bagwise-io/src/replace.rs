@@ -2,9 +2,9 @@
 //! bagwise wrote it and that it is of the same kind. Anything else is replaced only if the user asks for it. An input
 //! is never replaced.
 //!
-//! Where a format has a place for a remark, what we write carries one: a comment in ARFF and graphs, the comment of an
-//! archive, the writer's name in Parquet and HTML. A model is known by its header, a Gram by a header that is longer than it
-//! must be ([`super::npy`]). CSV and sparse text have no such place, so they are never taken for ours.
+//! Where a format has a place for a remark, what we write carries one: a comment in ARFF, in graphs and in tables of results, the
+//! comment of an archive, the writer's name in Parquet and HTML. A model is known by its header, a Gram by a header that is longer
+//! than it must be ([`super::npy`]). CSV and sparse text have no such place, so they are never taken for ours.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -15,6 +15,9 @@ use bagwise_core::{Error, Message, Place, Result, Setting};
 
 /// The remark in graphs.
 pub const GRAPHS_MARK: &str = "written by bagwise: graphs";
+
+/// The remark in the tables of an experiment as Markdown and LaTeX.
+pub const RESULTS_MARK: &str = "written by bagwise: results of an experiment";
 
 /// The remark in ARFF, and the comment of an archive of bags.
 pub(crate) const TABLE_MARK: &str = "written by bagwise: bags";
@@ -37,7 +40,7 @@ pub enum OutputKind {
     Graphs,
     /// A report (HTML).
     Report,
-    /// The results of an experiment (JSON).
+    /// The results of an experiment (JSON, Markdown or LaTeX).
     Results,
 }
 
@@ -73,7 +76,16 @@ impl OutputKind {
             }
             OutputKind::Graphs => says(GRAPHS_MARK),
             OutputKind::Report => says("<meta name=\"generator\" content=\"bagwise "),
-            OutputKind::Results => head.starts_with(b"{\n  \"title\": ") && says("\"source\": "),
+            OutputKind::Results => {
+                let starts = |text: &str| head.starts_with(text.as_bytes());
+                let json = starts("{\n  \"title\": ") && says("\"source\": ");
+                // The texts without a mark are those of early versions.
+                let markdown = starts(&format!("<!-- {RESULTS_MARK}"))
+                    || starts("### ") && says("\n| data | method | printed | ");
+                let latex = starts(&format!("% {RESULTS_MARK}"))
+                    || starts("% ") && says("\n% needs \\usepackage{booktabs}\n\\begin{table}\n\\caption{");
+                json || markdown || latex
+            }
         }
     }
 }

@@ -101,6 +101,7 @@ pub struct Evaluate<'a> {
     clock: Option<Arc<dyn Clock>>,
     time: Option<TimePlan>,
     keep: RecordLocation,
+    overwrite: bool,
     outside: Vec<(String, Vec<OutsidePrediction>)>,
     ctx: Ctx,
     watch: Option<Box<dyn FnMut(&Event<'_>) -> Result<()> + Send + 'a>>,
@@ -135,6 +136,7 @@ impl<'a> Evaluate<'a> {
             clock: None,
             time: None,
             keep: RecordLocation::default(),
+            overwrite: false,
             outside: Vec::new(),
             ctx: Ctx::default(),
             watch: None,
@@ -310,6 +312,13 @@ impl<'a> Evaluate<'a> {
     /// Where records are stored.
     pub fn keep(mut self, keep: RecordLocation) -> Evaluate<'a> {
         self.keep = keep;
+        self
+    }
+
+    /// Whether files in the folder that bagwise did not write may be replaced by those of the run. Otherwise they are an error
+    /// before the first fit.
+    pub fn overwrite(mut self, overwrite: bool) -> Evaluate<'a> {
+        self.overwrite = overwrite;
         self
     }
 

@@ -57,8 +57,8 @@ impl Evaluate<'_> {
             outside.extend(run.outside_records(name, predictions)?);
         }
         let mut store = match shard {
-            None => RecordStore::open(&self.keep, &run, &time)?,
-            Some(shard) => RecordStore::open_shard(&self.keep, shard, &run, &time)?,
+            None => RecordStore::open(&self.keep, self.overwrite, &run, &time)?,
+            Some(shard) => RecordStore::open_shard(&self.keep, self.overwrite, shard, &run, &time)?,
         };
         let wanted = shard.map(|shard| run.keys_of(shard));
         let trained = |r: &&Record| candidates.iter().any(|c| c.name == r.key.method);

@@ -7,6 +7,7 @@
 mod batch;
 mod deadline;
 pub mod files;
+mod foreign;
 mod outside;
 mod picture;
 mod reasons;
