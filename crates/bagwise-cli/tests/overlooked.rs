@@ -57,3 +57,21 @@ fn a_cost_that_a_method_makes_infinite_is_refused() {
         assert!(said.contains(why), "{line}: {said}");
     }
 }
+
+#[test]
+fn an_empty_item_of_a_list_is_no_fraction() {
+    let folder = scene();
+    for (line, what) in [
+        ("fit d.csv --method bow -p power=1, --inner 2 -o m.bagwise", "an empty value"),
+        ("fit d.csv --method isk -p epsilon=, --inner 2 -o m.bagwise", "an empty value"),
+        ("fit d.csv --method mi-vlad -p energy=1/2,,1 --inner 2 -o m.bagwise", "an empty value"),
+        ("fit d.csv --method mi-vlad -p energy=. --inner 2 -o m.bagwise", "."),
+        // As numbers always did.
+        ("fit d.csv --method mi-kernel -p c=1, --inner 2 -o m.bagwise", "an empty value"),
+    ] {
+        let said = refused(folder.path(), line);
+        assert!(said.contains(&format!(": {what} is not allowed; expected")), "{line}: {said}");
+    }
+    // What has digits on one side of its point is a number.
+    done(folder.path(), "fit d.csv --method isk -p epsilon=.5,1. -p psi=4 --inner 2 -o m.bagwise");
+}
