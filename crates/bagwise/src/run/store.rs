@@ -74,6 +74,7 @@ impl RecordStore {
             RecordLocation::Folder(folder) => folder.clone(),
             RecordLocation::FolderNamed(name) => free_or_own(name, &run.fingerprint, plan),
         };
+        check_shards(&folder, run, plan)?;
         let mut store = RecordStore::in_folder(folder.clone(), overwrite, run, plan)?;
         store.adopt(&folder, run)?;
         Ok(store)
@@ -91,6 +92,13 @@ impl RecordStore {
             return Err(Error::Invalid("a shard needs a folder for its records; name one".into()));
         };
         check_ours(folder)?;
+        // The run may have been joined before.
+        let settings = settings(run);
+        let joined = owner(folder).filter(|other| other.run != run.fingerprint);
+        if let Some(other) = joined.filter(|other| !extends(folder, other, &settings, plan)) {
+            return Err(another_run(folder, &other, &settings));
+        }
+        check_shards(folder, run, plan)?;
         RecordStore::in_folder(shard.folder(folder), overwrite, run, plan)
     }
 
@@ -98,8 +106,8 @@ impl RecordStore {
     fn adopt(&mut self, folder: &Path, run: &Run<'_>) -> Result<()> {
         let mut found: HashMap<Key, Record> = HashMap::new();
         for shard in shard_folders(folder) {
-            if owner(&shard).is_some_and(|owner| owner.run != run.fingerprint) {
-                return Err(another_run(&shard));
+            if let Some(other) = owner(&shard).filter(|other| other.run != run.fingerprint) {
+                return Err(another_run(&shard, &other, &settings(run)));
             }
             let path = shard.join(RECORDS);
             if path.exists() {
@@ -132,15 +140,7 @@ impl RecordStore {
             save_whole(&folder.join(PLAN), &json(plan)?)?;
             take_over(&folder.join(RECORDS), &other.run, run)?;
         } else if let Some(other) = other {
-            let found = match differences(&other.settings, &settings) {
-                Some(what) => format!("the folder belongs to another run; what differs: {what}"),
-                None => "the folder belongs to another run".into(),
-            };
-            return Err(Error::data(
-                Place::of(folder.display().to_string()),
-                found,
-                "use the same settings as before, or start in a new folder",
-            ));
+            return Err(another_run(&folder, &other, &settings));
         }
         let file = open_records(&folder.join(RECORDS), run)?;
         let owner = RunIdentity {
@@ -301,10 +301,26 @@ fn check_ours(folder: &Path) -> Result<()> {
     ))
 }
 
-fn another_run(folder: &Path) -> Error {
+/// Refuses a folder in which there are shards of another run, unless this one is the same with more methods.
+fn check_shards(folder: &Path, run: &Run<'_>, plan: &TimePlan) -> Result<()> {
+    let settings = settings(run);
+    for shard in shard_folders(folder) {
+        let other = owner(&shard).filter(|other| other.run != run.fingerprint);
+        if let Some(other) = other.filter(|other| !extends(&shard, other, &settings, plan)) {
+            return Err(another_run(&shard, &other, &settings));
+        }
+    }
+    Ok(())
+}
+
+fn another_run(folder: &Path, other: &RunIdentity, settings: &[(String, String)]) -> Error {
+    let found = match differences(&other.settings, settings) {
+        Some(what) => format!("the folder belongs to another run; what differs: {what}"),
+        None => "the folder belongs to another run".into(),
+    };
     Error::data(
         Place::of(folder.display().to_string()),
-        "the folder belongs to another run",
+        found,
         "use the same settings as before, or start in a new folder",
     )
 }
