@@ -75,3 +75,22 @@ fn an_empty_item_of_a_list_is_no_fraction() {
     // What has digits on one side of its point is a number.
     done(folder.path(), "fit d.csv --method isk -p epsilon=.5,1. -p psi=4 --inner 2 -o m.bagwise");
 }
+
+#[test]
+fn numbers_too_large_for_a_method_are_not_called_missing() {
+    let folder = scene();
+    fs::write(folder.path().join("large.csv"), table(1e308)).unwrap();
+    for method in ["simple-mi", "mi-vlad", "mind", "miles", "bagging", "stacking"] {
+        let line = format!("fit large.csv --method {method} --scale none --inner 2 -o m.bagwise");
+        let said = refused(folder.path(), &line);
+        assert!(!said.contains("NaN") && !said.contains("of bag"), "{line}: {said}");
+        assert!(said.contains("large.csv: ") && said.contains("too large"), "{line}: {said}");
+        assert!(said.contains("--scale minmax or zscore"), "{line}: {said}");
+    }
+    // A usual model that is asked about such numbers has its scaling already.
+    done(folder.path(), "fit d.csv --method simple-mi -p c=1 --scale none --inner 2 -o m.bagwise");
+    fs::write(folder.path().join("far.csv"), "bag,x,z\nok,1,1\nfar,1.7e308,1\nfar,1.7e308,2\n").unwrap();
+    let said = refused(folder.path(), "predict m.bagwise far.csv");
+    assert!(said.contains("far.csv: ") && said.contains("too large for this model"), "{said}");
+    assert!(!said.contains("--scale") && !said.contains("NaN"), "{said}");
+}

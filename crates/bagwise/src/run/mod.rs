@@ -408,7 +408,8 @@ impl<'a> Run<'a> {
         };
         let wanted =
             TrainOptions { metric: self.plan.metric, threshold: self.plan.threshold, best: self.plan.best };
-        let learned = learn(learners, &fold.train, &inner, &wanted, ctx)?;
+        let learned =
+            learn(learners, &fold.train, &inner, &wanted, ctx).map_err(|e| e.of_data(&self.data.name))?;
         let learner = &learners[learned.which];
         let answers = learned.answers(learners, &fold.train, &fold.test, ctx)?;
         let mut judged = FoldResult::new(
