@@ -94,3 +94,30 @@ fn numbers_too_large_for_a_method_are_not_called_missing() {
     assert!(said.contains("far.csv: ") && said.contains("too large for this model"), "{said}");
     assert!(!said.contains("--scale") && !said.contains("NaN"), "{said}");
 }
+
+/// The folder would have one more bag the next time.
+#[test]
+fn a_gram_is_not_written_among_the_bags_it_is_made_of() {
+    let folder = scene();
+    let path = folder.path();
+    fs::create_dir(path.join("bags")).unwrap();
+    for bag in 0..6 {
+        let mut npy =
+            b"\x93NUMPY\x01\x00\x36\x00{'descr':'<f8','fortran_order':False,'shape':(1,2)}  \n".to_vec();
+        npy.extend([f64::from(bag), f64::from(bag % 2)].iter().flat_map(|v| v.to_le_bytes()));
+        fs::write(path.join(format!("bags/b{bag}.npy")), npy).unwrap();
+    }
+    const GRAM: &str = "gram bags --method mi-kernel -p gamma=1 -p norm=mean";
+    for line in [
+        format!("{GRAM} -o bags/g.npy"),
+        format!("{GRAM} -o ./bags/../bags/g.npy --force"),
+        format!("{GRAM} -o bags/g.npy --shard 1/2"),
+    ] {
+        let said = refused(path, &line);
+        assert!(said.contains("g.npy") && said.contains("write it to another folder"), "{line}: {said}");
+        assert_eq!(fs::read_dir(path.join("bags")).unwrap().count(), 6, "{line}");
+    }
+    done(path, &format!("{GRAM} -o g.npy"));
+    // Other files are no bags.
+    done(path, "convert bags bags/all.npz --unlabelled");
+}

@@ -11,7 +11,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::{compress, has_ending, npy, save};
-use bagwise_core::{Error, Message, Place, Result, Setting};
+use bagwise_core::{Error, Message, Place, Result, Setting, files};
 
 /// The remark in graphs.
 pub const GRAPHS_MARK: &str = "written by bagwise: graphs";
@@ -94,10 +94,17 @@ impl OutputKind {
 /// no input is lost, and nothing that bagwise did not write, unless `force` says so.
 pub fn check_output(path: &Path, kind: OutputKind, inputs: &[&Path], force: bool) -> Result<()> {
     save::possible(path)?;
-    let Ok(found) = path.metadata() else { return Ok(()) };
     let refuse = |found: String, remedy: Message| {
         Err(Error::data(Place::of(path.display().to_string()), found, remedy))
     };
+    if inputs.iter().any(|input| would_be_read_from(path, input)) {
+        return refuse(
+            "the folder is read as one bag per .npy file, so the output would be a bag of it the next time"
+                .into(),
+            "write it to another folder".into(),
+        );
+    }
+    let Ok(found) = path.metadata() else { return Ok(()) };
     // A C4.5 table has its columns in a file of their own.
     let columns =
         |input: &Path| has_ending(input, "data") && is_part_of(path, &input.with_extension("names"));
@@ -112,6 +119,12 @@ pub fn check_output(path: &Path, kind: OutputKind, inputs: &[&Path], force: bool
         format!("a file of this name exists, and it is not {}", kind.name()),
         Message::from("choose another name, or overwrite it").with([Setting::Overwrite]),
     )
+}
+
+/// True if a file that does not exist would be a bag of the folder that is the input.
+fn would_be_read_from(path: &Path, input: &Path) -> bool {
+    let folder = || files::folder_of(path).canonicalize().ok().zip(input.canonicalize().ok());
+    !path.exists() && has_ending(path, "npy") && input.is_dir() && folder().is_some_and(|(a, b)| a == b)
 }
 
 /// True if a file is the input, or in the folder that is the input.
