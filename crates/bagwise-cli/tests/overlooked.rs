@@ -95,6 +95,17 @@ fn numbers_too_large_for_a_method_are_not_called_missing() {
     assert!(!said.contains("--scale") && !said.contains("NaN"), "{said}");
 }
 
+#[test]
+fn a_model_of_numbers_has_no_classes_to_cover() {
+    let folder = scene();
+    let rows: String = (0..40).map(|b| format!("b{b},{}.5,{},{}\n", b * 3, b, b % 3)).collect();
+    fs::write(folder.path().join("r.csv"), format!("bag,label,x,z\n{rows}")).unwrap();
+    done(folder.path(), "fit r.csv --method simple-mi -p c=1 --inner 2 --conformal -o r.bagwise");
+    done(folder.path(), "predict r.bagwise r.csv --coverage 0.8");
+    let said = refused(folder.path(), "predict r.bagwise r.csv --coverage 0.8 --per-class");
+    assert!(said.contains("class") && said.contains("number"), "{said}");
+}
+
 /// The folder would have one more bag the next time.
 #[test]
 fn a_gram_is_not_written_among_the_bags_it_is_made_of() {
