@@ -106,6 +106,15 @@ fn a_model_of_numbers_has_no_classes_to_cover() {
     assert!(said.contains("class") && said.contains("number"), "{said}");
 }
 
+#[test]
+fn a_script_whose_tasks_would_all_fail_is_not_printed() {
+    let folder = scene();
+    let said = refused(folder.path(), "slurm --shards 2 evaluate d.csv --method simple-mi");
+    assert!(said.contains("a shard needs a folder") && said.contains("-o FOLDER"), "{said}");
+    done(folder.path(), "slurm --shards 2 evaluate d.csv --method simple-mi -o out");
+    done(folder.path(), "slurm --shards 2 compare d.csv");
+}
+
 /// The folder would have one more bag the next time.
 #[test]
 fn a_gram_is_not_written_among_the_bags_it_is_made_of() {
