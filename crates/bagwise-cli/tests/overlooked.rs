@@ -141,3 +141,14 @@ fn a_gram_is_not_written_among_the_bags_it_is_made_of() {
     // Other files are no bags.
     done(path, "convert bags bags/all.npz --unlabelled");
 }
+
+#[test]
+fn an_unknown_instruction_set_is_not_passed_over() {
+    let folder = scene();
+    let output = common::shell(
+        folder.path(),
+        "BAGWISE_SIMD=axv2 \"$BAGWISE\" fit d.csv --method simple-mi -p c=1 --inner 2 -o m.bagwise",
+    );
+    let said = text(&output.stderr);
+    assert!(said.contains("BAGWISE_SIMD") && said.contains("axv2") && said.contains("portable"), "{said}");
+}
