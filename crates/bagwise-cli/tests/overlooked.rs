@@ -152,3 +152,16 @@ fn an_unknown_instruction_set_is_not_passed_over() {
     let said = text(&output.stderr);
     assert!(said.contains("BAGWISE_SIMD") && said.contains("axv2") && said.contains("portable"), "{said}");
 }
+
+#[test]
+fn predictions_from_elsewhere_are_not_called_like_the_baseline_of_a_table() {
+    let folder = scene();
+    done(folder.path(), "compare d.csv --methods majority --folds 4 -o run");
+    let rows = fs::read_to_string(folder.path().join("run/predictions.csv")).unwrap();
+    let own: String = rows.lines().filter(|l| !l.contains(",majority,")).map(|l| format!("{l}\n")).collect();
+    fs::write(folder.path().join("p.csv"), own).unwrap();
+    done(folder.path(), "compare d.csv --methods majority --folds 4 --with other=p.csv -o two");
+    let said =
+        refused(folder.path(), "compare d.csv --methods majority --folds 4 --with constant=p.csv -o three");
+    assert!(said.contains("'constant' cannot be the name"), "{said}");
+}

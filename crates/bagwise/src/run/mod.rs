@@ -21,6 +21,7 @@ pub use outside::OutsidePrediction;
 pub use picture::{GramPicture, picture};
 pub use store::RecordLocation;
 pub(crate) use store::{RecordStore, kept_plan};
+pub(crate) use verdict::CONSTANT;
 pub use verdict::{DifferenceRow, Verdict, ranked};
 
 use std::collections::{BTreeMap, HashSet};
