@@ -165,3 +165,12 @@ fn predictions_from_elsewhere_are_not_called_like_the_baseline_of_a_table() {
         refused(folder.path(), "compare d.csv --methods majority --folds 4 --with constant=p.csv -o three");
     assert!(said.contains("'constant' cannot be the name"), "{said}");
 }
+
+#[test]
+fn limits_name_what_exceeds_them() {
+    let folder = scene();
+    let said = refused(folder.path(), "evaluate d.csv --method majority --folds 1000000000");
+    assert!(said.contains("1000000000 folds") && !said.contains("repeats"), "{said}");
+    let said = refused(folder.path(), "inspect d.csv --memory 999999999999GB");
+    assert!(said.contains("--memory") && said.contains("more than any machine has"), "{said}");
+}

@@ -380,10 +380,17 @@ impl<'a> Evaluate<'a> {
         let units = self.data.groups.as_ref().map_or(self.data.bags.len(), |g| g.names.len());
         let folds = self.folds.unwrap_or(name.default_folds(units));
         // All folds of all repeats are drawn before the first fit.
-        if self.repeats > MOST_REPEATS || folds.saturating_mul(self.repeats) > MOST_REPEATS.max(units) * 100 {
+        let most = MOST_REPEATS.max(units) * 100;
+        if folds > most {
             return Err(Error::Invalid(format!(
-                "{} repeats of {folds} folds are more than can be kept; use at most {MOST_REPEATS} repeats",
-                self.repeats
+                "{folds} folds are more than can be kept; use at most {most}"
+            )));
+        }
+        if self.repeats > MOST_REPEATS || folds.saturating_mul(self.repeats) > most {
+            return Err(Error::Invalid(format!(
+                "{} repeats of {folds} folds are more than can be kept; use at most {} repeats",
+                self.repeats,
+                MOST_REPEATS.min(most / folds.max(1))
             )));
         }
         Ok(RunPlan {
