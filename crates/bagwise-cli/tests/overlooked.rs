@@ -174,3 +174,14 @@ fn limits_name_what_exceeds_them() {
     let said = refused(folder.path(), "inspect d.csv --memory 999999999999GB");
     assert!(said.contains("--memory") && said.contains("more than any machine has"), "{said}");
 }
+
+/// Rows are generated as they are read, so nothing but time was short.
+#[test]
+fn a_generator_without_end_is_refused_at_once() {
+    let folder = scene();
+    let huge = "synthetic:embeddings?bags=10000000&instances=1000000&features=100000";
+    let output = common::shell(folder.path(), &format!("timeout 60 \"$BAGWISE\" inspect '{huge}'"));
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("too large to generate; use at most 10^13 numbers"), "{said}");
+}
