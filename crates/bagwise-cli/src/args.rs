@@ -290,10 +290,12 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let size = number * base.powi(power);
     // Below a megabyte nothing can be computed; above 2^60 it is a slip of the finger.
-    if (1e6..=2f64.powi(60)).contains(&size) {
-        Ok(size as u64)
-    } else {
-        Err("give a size of at least 1MB, such as 500MB or 16GB".into())
+    match size {
+        s if s > 2f64.powi(60) => {
+            Err("this is more than any machine has; give a size such as 500MB or 16GB".into())
+        }
+        s if s >= 1e6 => Ok(s as u64),
+        _ => Err("give a size of at least 1MB, such as 500MB or 16GB".into()),
     }
 }
 

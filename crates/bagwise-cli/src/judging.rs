@@ -308,7 +308,7 @@ fn watched<T>(
         }
         Ok(())
     };
-    let outcome = go(evaluate.watch(watch));
+    let outcome = go(evaluate.overwrite(session.force()).watch(watch));
     if let (Err(bagwise::Error::Cancelled), (done, total)) = (&outcome, *lock(&kept)) {
         session.say(&format!("{done} of {total} fits are saved; run the same command again to resume"));
     }

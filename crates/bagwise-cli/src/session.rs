@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use bagwise::inspect::Finding;
 use bagwise::io::{OutputKind, ReadOptions, Task, check_output, path_of, save_whole};
 use bagwise::model::Model;
-use bagwise::{Clock, Ctx, Dataset, Error, Message, Setting, SystemClock};
+use bagwise::{Clock, Ctx, Dataset, Error, Message, Setting, SystemClock, check_instruction_set};
 
 use crate::args::{Format, General};
 use crate::output::{self, Output, Style};
@@ -49,6 +49,7 @@ impl Session {
     /// Starts the threads and listens for Ctrl-C.
     pub(crate) fn start(options: &General) -> Result<Session> {
         let started = Instant::now();
+        check_instruction_set()?;
         let shown = ProgressDisplay::start(options.quiet);
         let mut ctx = Ctx::seeded(options.seed);
         ctx.memory = options.memory;

@@ -203,15 +203,52 @@ fn the_folder_of_a_run_is_one_that_a_run_wrote() {
     assert!(said.contains("theirs"), "{said}");
     assert_eq!(fs::read(folder.path().join("theirs/predictions.csv")).unwrap(), b"{}\n");
     assert_eq!(names(&folder.path().join("theirs")), ["predictions.csv", "run.json"]);
-    // In a folder of ours, files of other people under our names stay too.
-    for name in ["predictions.csv", "differences.csv", "report.html"] {
+    // In a folder of ours, files of other people under our names stay too, unless the user insists.
+    for (name, mine) in [
+        ("predictions.csv", "mine\n"),
+        ("differences.csv", "mine\n"),
+        ("report.html", "mine\n"),
+        ("summary.json", "{\"data\": \"mine\"}\n"),
+        ("report.json", "{}\n"),
+        ("plan.json", "mine\n"),
+        ("folds.json", "[[1, 2], [3, 4]]\n"),
+        ("roster.json", "{\"bags\": [\"mine\"]}\n"),
+    ] {
         done(folder.path(), COMPARE);
         let path = folder.path().join("run").join(name);
-        fs::write(&path, "mine\n").unwrap();
+        fs::write(&path, mine).unwrap();
         let said = refused(folder.path(), COMPARE);
-        assert!(said.contains(name), "{said}");
-        assert_eq!(fs::read(&path).unwrap(), b"mine\n");
-        fs::remove_file(path).unwrap();
+        assert!(said.contains(name) && said.contains("--force"), "{said}");
+        assert_eq!(fs::read(&path).unwrap(), mine.as_bytes());
+        done(folder.path(), &format!("{COMPARE} --force"));
+        assert_ne!(fs::read(&path).unwrap(), mine.as_bytes(), "{name}");
+    }
+}
+
+#[test]
+fn every_command_that_fills_a_folder_spares_the_files_of_others_in_it() {
+    let folder = scene();
+    done(folder.path(), FIT);
+    for line in [
+        "evaluate d.csv --method majority --folds 4 -o own",
+        "evaluate --model m.bagwise d.csv -o own",
+        "compare d.csv --methods majority --folds 4 --shard 1/2 -o own",
+    ] {
+        let own = folder.path().join("own");
+        let _ = fs::remove_dir_all(&own);
+        done(folder.path(), line);
+        let inside = if line.contains("--shard") { own.join("shard-1-of-2") } else { own };
+        for name in ["folds.json", "roster.json", "plan.json", "report.json", "summary.json"] {
+            let path = inside.join(name);
+            fs::write(&path, "{\"mine\": 1}").unwrap();
+            let said = refused(folder.path(), line);
+            assert!(said.contains(name) && said.contains("--force"), "{line}: {said}");
+            assert_eq!(fs::read(&path).unwrap(), b"{\"mine\": 1}", "{line}");
+            done(folder.path(), &format!("{line} --force"));
+            // A shard has no summary, so nothing is there to replace it.
+            let _ = fs::remove_file(path);
+            done(folder.path(), line);
+        }
     }
 }
 
@@ -511,6 +548,25 @@ fn each_table_of_an_experiment_is_looked_at_before_it_is_overwritten() {
         let said = refused(folder.path(), "run e.toml -o out");
         assert!(said.contains(name), "{said}");
         assert_eq!(fs::read_to_string(&mine).unwrap(), "mine\n");
+        // Nor in the folder of an experiment that is done.
+        fs::remove_dir_all(folder.path().join("out")).unwrap();
+        done(folder.path(), "run e.toml -o out");
+        done(folder.path(), "run e.toml -o out");
+        fs::write(&mine, "mine\n").unwrap();
+        let said = refused(folder.path(), "run e.toml -o out");
+        assert!(said.contains(name) && said.contains("--force"), "{said}");
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine\n");
+        done(folder.path(), "run e.toml -o out --force");
+        let written = fs::read_to_string(&mine).unwrap();
+        assert_ne!(written, "mine\n");
+        // Early versions wrote their texts without a mark.
+        if name == "table.md" || name == "table.tex" {
+            let (mark, old) = written.split_once('\n').unwrap();
+            assert!(mark.contains("written by bagwise: results of an experiment"), "{mark}");
+            fs::write(&mine, old.trim_start()).unwrap();
+            done(folder.path(), "run e.toml -o out");
+            assert_eq!(fs::read_to_string(&mine).unwrap(), written);
+        }
     }
 }
 

@@ -217,3 +217,51 @@ fn the_script_of_an_array_does_all_shards() {
         assert!(text(&output.stderr).contains(said), "{line}\n{}", text(&output.stderr));
     }
 }
+
+#[test]
+fn shards_of_different_runs_do_not_share_a_folder() {
+    let home = folder();
+    const RUN: &str = "evaluate musk1 --folds 3 --inner 2 -p c=1 -o mixed";
+    done(home.path(), &format!("{RUN} --method simple-mi --shard 1/2"));
+    let refused = |line: &str| {
+        let output = bagwise(home.path(), &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", text(&output.stderr));
+        text(&output.stderr).to_string()
+    };
+    for (line, why) in [
+        ("--method sil --shard 2/2", "methods (simple-mi there, sil here)"),
+        ("--method simple-mi --seed 5 --shard 2/2", "seed (0 there, 5 here)"),
+        // Nor does the run that joins them begin.
+        ("--method simple-mi --seed 5", "seed (0 there, 5 here)"),
+    ] {
+        let said = refused(&format!("{RUN} {line}"));
+        assert!(said.contains("mixed") && said.contains("belongs to another run"), "{said}");
+        assert!(said.contains(why), "{said}");
+        let entries: Vec<_> = std::fs::read_dir(home.path().join("mixed")).unwrap().collect();
+        assert_eq!(entries.len(), 1, "{line}: {entries:?}");
+    }
+    // The other shard of the same run is welcome, also when the run was cut in another way before.
+    done(home.path(), &format!("{RUN} --method simple-mi --shard 2/3"));
+    done(home.path(), &format!("{RUN} --method simple-mi --shard 2/2"));
+    done(home.path(), &format!("{RUN} --method simple-mi"));
+    let said = refused(&format!("{RUN} --method sil --shard 2/2"));
+    assert!(said.contains("methods (simple-mi there, sil here)"), "{said}");
+}
+
+#[test]
+fn a_report_on_shards_of_two_runs_says_so_once() {
+    let home = folder();
+    for method in ["simple-mi", "sil"] {
+        let line =
+            format!("evaluate musk1 --folds 3 --inner 2 -p c=1 --method {method} --shard 1/2 -o {method}");
+        done(home.path(), &line);
+    }
+    let both = home.path().join("both");
+    std::fs::create_dir(&both).unwrap();
+    std::fs::rename(home.path().join("simple-mi/shard-1-of-2"), both.join("shard-1-of-2")).unwrap();
+    std::fs::rename(home.path().join("sil/shard-1-of-2"), both.join("shard-2-of-2")).unwrap();
+    let output = bagwise(home.path(), &["report", "both", "-o", "page.html"]);
+    let said = text(&output.stderr);
+    assert_eq!(said.lines().filter(|l| l.starts_with("warning: both: ")).count(), 1, "{said}");
+    assert!(said.contains("2 different runs"), "{said}");
+}

@@ -44,5 +44,5 @@ pub mod within;
 pub use pairs::{Side, instruction_set, rectangular, self_similarity, symmetric, symmetric_rows};
 pub use plan::GramOutput;
 pub use products::{add_row_products, add_weighted_rows, row_products};
-pub use simd::dot;
+pub use simd::{check_instruction_set, dot};
 pub use tridiagonal::least_eigenvalue;

@@ -12,6 +12,8 @@
 
 use std::sync::OnceLock;
 
+use bagwise_core::{Error, Result};
+
 /// An instruction set that loops are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InstructionSet {
@@ -46,7 +48,7 @@ impl InstructionSet {
     pub(crate) fn best() -> InstructionSet {
         static CHOSEN: OnceLock<InstructionSet> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
-            let named = std::env::var("BAGWISE_SIMD").ok();
+            let named = std::env::var(VARIABLE).ok();
             let named = named.and_then(|name| InstructionSet::available().find(|set| set.name() == name));
             named.or_else(|| InstructionSet::available().next()).unwrap_or(InstructionSet::Portable)
         })
@@ -82,6 +84,22 @@ impl InstructionSet {
             InstructionSet::Avx2 => "avx2",
             InstructionSet::Portable => "portable",
         }
+    }
+}
+
+/// Names an instruction set.
+const VARIABLE: &str = "BAGWISE_SIMD";
+
+/// An error if `BAGWISE_SIMD` names no instruction set that there is: with a misspelt one, results that were to be the same on two
+/// machines would not be. One that only other processors have is allowed, so that a setting can be shared with them.
+pub fn check_instruction_set() -> Result<()> {
+    const KNOWN: [&str; 3] = ["avx512", "avx2", "portable"];
+    match std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned()) {
+        Some(name) if !name.is_empty() && !KNOWN.contains(&name.as_str()) => Err(Error::Invalid(format!(
+            "{VARIABLE}={name} is not an instruction set; use one of {}, or leave it unset",
+            KNOWN.join(", ")
+        ))),
+        _ => Ok(()),
     }
 }
 

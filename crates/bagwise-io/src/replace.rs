@@ -2,19 +2,22 @@
 //! bagwise wrote it and that it is of the same kind. Anything else is replaced only if the user asks for it. An input
 //! is never replaced.
 //!
-//! Where a format has a place for a remark, what we write carries one: a comment in ARFF and graphs, the comment of an
-//! archive, the writer's name in Parquet and HTML. A model is known by its header, a Gram by a header that is longer than it
-//! must be ([`super::npy`]). CSV and sparse text have no such place, so they are never taken for ours.
+//! Where a format has a place for a remark, what we write carries one: a comment in ARFF, in graphs and in tables of results, the
+//! comment of an archive, the writer's name in Parquet and HTML. A model is known by its header, a Gram by a header that is longer
+//! than it must be ([`super::npy`]). CSV and sparse text have no such place, so they are never taken for ours.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::{compress, has_ending, npy, save};
-use bagwise_core::{Error, Message, Place, Result, Setting};
+use bagwise_core::{Error, Message, Place, Result, Setting, files};
 
 /// The remark in graphs.
 pub const GRAPHS_MARK: &str = "written by bagwise: graphs";
+
+/// The remark in the tables of an experiment as Markdown and LaTeX.
+pub const RESULTS_MARK: &str = "written by bagwise: results of an experiment";
 
 /// The remark in ARFF, and the comment of an archive of bags.
 pub(crate) const TABLE_MARK: &str = "written by bagwise: bags";
@@ -37,7 +40,7 @@ pub enum OutputKind {
     Graphs,
     /// A report (HTML).
     Report,
-    /// The results of an experiment (JSON).
+    /// The results of an experiment (JSON, Markdown or LaTeX).
     Results,
 }
 
@@ -73,7 +76,16 @@ impl OutputKind {
             }
             OutputKind::Graphs => says(GRAPHS_MARK),
             OutputKind::Report => says("<meta name=\"generator\" content=\"bagwise "),
-            OutputKind::Results => head.starts_with(b"{\n  \"title\": ") && says("\"source\": "),
+            OutputKind::Results => {
+                let starts = |text: &str| head.starts_with(text.as_bytes());
+                let json = starts("{\n  \"title\": ") && says("\"source\": ");
+                // The texts without a mark are those of early versions.
+                let markdown = starts(&format!("<!-- {RESULTS_MARK}"))
+                    || starts("### ") && says("\n| data | method | printed | ");
+                let latex = starts(&format!("% {RESULTS_MARK}"))
+                    || starts("% ") && says("\n% needs \\usepackage{booktabs}\n\\begin{table}\n\\caption{");
+                json || markdown || latex
+            }
         }
     }
 }
@@ -82,10 +94,17 @@ impl OutputKind {
 /// no input is lost, and nothing that bagwise did not write, unless `force` says so.
 pub fn check_output(path: &Path, kind: OutputKind, inputs: &[&Path], force: bool) -> Result<()> {
     save::possible(path)?;
-    let Ok(found) = path.metadata() else { return Ok(()) };
     let refuse = |found: String, remedy: Message| {
         Err(Error::data(Place::of(path.display().to_string()), found, remedy))
     };
+    if inputs.iter().any(|input| would_be_read_from(path, input)) {
+        return refuse(
+            "the folder is read as one bag per .npy file, so the output would be a bag of it the next time"
+                .into(),
+            "write it to another folder".into(),
+        );
+    }
+    let Ok(found) = path.metadata() else { return Ok(()) };
     // A C4.5 table has its columns in a file of their own.
     let columns =
         |input: &Path| has_ending(input, "data") && is_part_of(path, &input.with_extension("names"));
@@ -100,6 +119,12 @@ pub fn check_output(path: &Path, kind: OutputKind, inputs: &[&Path], force: bool
         format!("a file of this name exists, and it is not {}", kind.name()),
         Message::from("choose another name, or overwrite it").with([Setting::Overwrite]),
     )
+}
+
+/// True if a file that does not exist would be a bag of the folder that is the input.
+fn would_be_read_from(path: &Path, input: &Path) -> bool {
+    let folder = || files::folder_of(path).canonicalize().ok().zip(input.canonicalize().ok());
+    !path.exists() && has_ending(path, "npy") && input.is_dir() && folder().is_some_and(|(a, b)| a == b)
 }
 
 /// True if a file is the input, or in the folder that is the input.

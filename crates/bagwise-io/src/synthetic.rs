@@ -66,6 +66,9 @@ const SEED: GeneratorOption = whole("seed", 0.0, (0.0, 9e15), "random seed");
 /// Numbers that one synthetic set may have: 8 GB.
 const MAX_NUMBERS: f64 = 1e9;
 
+/// The same for data that are never in memory: reading so many takes a day.
+const MAX_READ: f64 = 1e13;
+
 /// Every generator.
 pub static GENERATORS: &[Generator] = &[
     Generator {
@@ -230,10 +233,15 @@ impl<'q> GeneratorValues<'q> {
     }
 
     fn check_size(&self, rows: usize, width: usize) -> Result<()> {
-        if rows as f64 * width as f64 > MAX_NUMBERS {
-            return Err(
-                self.refuse(format!("{rows} x {width} is too large to generate"), "use at most 10^9 numbers")
-            );
+        self.check_numbers(rows, width, MAX_NUMBERS)
+    }
+
+    fn check_numbers(&self, rows: usize, width: usize, most: f64) -> Result<()> {
+        if rows as f64 * width as f64 > most {
+            return Err(self.refuse(
+                format!("{rows} x {width} is too large to generate"),
+                &format!("use at most 10^{} numbers", most.log10()),
+            ));
         }
         Ok(())
     }
@@ -368,6 +376,7 @@ const CONCEPTS: usize = 4;
 
 fn embeddings(full: &str, given: &GeneratorValues) -> Result<Dataset> {
     let (bags, instances, width) = (given.whole("bags"), given.whole("instances"), given.whole("features"));
+    given.check_numbers(bags * instances, width, MAX_READ)?;
     let seed = given.whole("seed") as u64;
     let concepts = (0..2 * CONCEPTS as u64)
         .map(|c| {

@@ -101,6 +101,7 @@ pub struct Evaluate<'a> {
     clock: Option<Arc<dyn Clock>>,
     time: Option<TimePlan>,
     keep: RecordLocation,
+    overwrite: bool,
     outside: Vec<(String, Vec<OutsidePrediction>)>,
     ctx: Ctx,
     watch: Option<Box<dyn FnMut(&Event<'_>) -> Result<()> + Send + 'a>>,
@@ -135,6 +136,7 @@ impl<'a> Evaluate<'a> {
             clock: None,
             time: None,
             keep: RecordLocation::default(),
+            overwrite: false,
             outside: Vec::new(),
             ctx: Ctx::default(),
             watch: None,
@@ -313,6 +315,13 @@ impl<'a> Evaluate<'a> {
         self
     }
 
+    /// Whether files in the folder that bagwise did not write may be replaced by those of the run. Otherwise they are an error
+    /// before the first fit.
+    pub fn overwrite(mut self, overwrite: bool) -> Evaluate<'a> {
+        self.overwrite = overwrite;
+        self
+    }
+
     /// The random seed, also of the folds.
     pub fn seed(mut self, seed: u64) -> Evaluate<'a> {
         self.ctx.seed = seed;
@@ -371,10 +380,17 @@ impl<'a> Evaluate<'a> {
         let units = self.data.groups.as_ref().map_or(self.data.bags.len(), |g| g.names.len());
         let folds = self.folds.unwrap_or(name.default_folds(units));
         // All folds of all repeats are drawn before the first fit.
-        if self.repeats > MOST_REPEATS || folds.saturating_mul(self.repeats) > MOST_REPEATS.max(units) * 100 {
+        let most = MOST_REPEATS.max(units) * 100;
+        if folds > most {
             return Err(Error::Invalid(format!(
-                "{} repeats of {folds} folds are more than can be kept; use at most {MOST_REPEATS} repeats",
-                self.repeats
+                "{folds} folds are more than can be kept; use at most {most}"
+            )));
+        }
+        if self.repeats > MOST_REPEATS || folds.saturating_mul(self.repeats) > most {
+            return Err(Error::Invalid(format!(
+                "{} repeats of {folds} folds are more than can be kept; use at most {} repeats",
+                self.repeats,
+                MOST_REPEATS.min(most / folds.max(1))
             )));
         }
         Ok(RunPlan {

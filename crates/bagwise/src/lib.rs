@@ -61,6 +61,7 @@ pub use bagwise_core::{
     Mat, Message, NoProgress, Place, Precision, Progress, Result, Rng, RowSource, RunProgress, Setting,
     Stored, SystemClock, Target, count, human_bytes, may_be_measurements, undecided_target,
 };
+pub use bagwise_engine::check_instruction_set;
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;
 pub use config::{ALL, AUTO, BASELINE, BASELINES, INNER_FOLDS, MethodConfig, ParamText};

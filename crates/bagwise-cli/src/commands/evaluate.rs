@@ -68,6 +68,18 @@ Examples:
   bagwise evaluate musk1 --method mi-kernel --protocol kfold -p gamma=0.5 -p norm=mean --repeats 5
   bagwise evaluate musk1 --method mi-kernel --repeats 5 --shard 3/7 -o mi-kernel";
 
+/// Why a shard without a folder is refused.
+const NEEDS_FOLDER: &str =
+    "a shard needs a folder for its records, the same for all shards; name it with -o FOLDER";
+
+/// Refuses a command that cannot be cut into shards.
+pub(crate) fn check_shards(args: &Args) -> Result<()> {
+    if args.output.is_none() {
+        bail!(NEEDS_FOLDER);
+    }
+    Ok(())
+}
+
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if let Some(model) = &args.model {
         let asked = super::validate::ValidateOptions {
@@ -102,7 +114,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     if let Some(shard) = args.sharding.shard {
         let Some(folder) = &args.output else {
-            bail!("a shard needs a folder for its records, the same for all shards; name it with -o FOLDER");
+            bail!(NEEDS_FOLDER);
         };
         return judging::run_shard(evaluate, shard, args.judging.level, folder, session);
     }

@@ -86,6 +86,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             false => error.into(),
         }
     })?;
+    if let Some(coverage) = args.coverage {
+        // Before anything is written.
+        model.coverage_promise(coverage, args.per_class)?;
+    }
     let options = args.read.read_options();
     let in_pieces = args.streaming.is_on(&args.data, &options)?;
     let (mut bags, mut less_probable, mut labelled) = (0, 0, false);

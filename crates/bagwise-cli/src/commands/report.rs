@@ -149,14 +149,28 @@ fn joined(folders: &[PathBuf], session: &Session) -> Result<Vec<LoadedRun>> {
     }
     let mut cut: Vec<(usize, &Path)> = shards.into_values().collect();
     cut.sort_unstable();
-    for (at, folder) in cut {
+    let whole = |folder: &Path| folder.parent().unwrap_or(folder).to_path_buf();
+    let runs_in = |whole: &Path| cut.iter().filter(|(_, shard)| shard.parent() == Some(whole)).count();
+    let mut mixed: Vec<PathBuf> = Vec::new();
+    for &(at, folder) in &cut {
+        let several = runs_in(&whole(folder));
+        if several > 1 {
+            if !mixed.contains(&whole(folder)) {
+                session.warn(&format!(
+                    "{}: the shards belong to {several} different runs; give each run a folder of its own",
+                    whole(folder).display()
+                ));
+                mixed.push(whole(folder));
+            }
+            continue;
+        }
         let methods = TimePlan::read(&folder.join(PLAN))?.methods.len();
         let expected = methods * LoadedRun::folds(folder)?;
         let found = runs[at].records.len();
         if found < expected {
             session.warn(&format!(
                 "{}: {} of {expected} fits are missing, because some shards are not done; start these again",
-                folder.parent().unwrap_or(folder).display(),
+                whole(folder).display(),
                 expected - found
             ));
         }

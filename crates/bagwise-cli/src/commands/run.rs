@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::files::{make_folder, read_bounded};
-use bagwise::io::{OutputKind, ReadOptions, save_whole};
+use bagwise::io::{OutputKind, RESULTS_MARK, ReadOptions, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
 };
@@ -138,8 +138,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     };
     let table = Table { found, metric, paper, warnings, folder: folder.clone(), report };
     save_whole(&folder.join(JSON), table.json()?.as_bytes())?;
-    save_whole(&folder.join(MARKDOWN), table.paper.markdown(&experiment.title).as_bytes())?;
-    save_whole(&folder.join(LATEX), table.paper.latex().as_bytes())?;
+    let markdown = format!("<!-- {RESULTS_MARK} -->\n\n{}", table.paper.markdown(&experiment.title));
+    save_whole(&folder.join(MARKDOWN), markdown.as_bytes())?;
+    let latex = format!("% {RESULTS_MARK}\n{}", table.paper.latex());
+    save_whole(&folder.join(LATEX), latex.as_bytes())?;
     session.print(&table)?;
     Ok(outcome)
 }
@@ -174,10 +176,10 @@ fn claim_folder(folder: &Path, experiment: &Experiment, session: &Session) -> Re
 fn check_folder(folder: &Path, args: &Args, session: &Session) -> Result<()> {
     let report = folder.join(REPORT);
     let inputs = [args.file.as_os_str()];
-    // The texts have no mark of their own, and go with the numbers.
-    let tables = [JSON, MARKDOWN, LATEX].map(|name| folder.join(name));
-    if let Some(kept) = tables.iter().find(|table| table.exists()) {
-        session.check_output(kept, OutputKind::Results, &inputs)?;
+    for table in [JSON, MARKDOWN, LATEX].map(|name| folder.join(name)) {
+        if table.exists() {
+            session.check_output(&table, OutputKind::Results, &inputs)?;
+        }
     }
     if report.exists() && !args.no_report {
         session.check_output(&report, OutputKind::Report, &inputs)?;

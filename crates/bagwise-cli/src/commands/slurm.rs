@@ -88,7 +88,10 @@ fn check(words: &[String]) -> Result<&'static str> {
     }
     match cli.verb {
         Some(Verb::Compare(_)) => Ok("compare"),
-        Some(Verb::Evaluate(_)) => Ok("evaluate"),
+        Some(Verb::Evaluate(args)) => {
+            super::evaluate::check_shards(&args)?;
+            Ok("evaluate")
+        }
         Some(Verb::Run(_)) => Ok("run"),
         Some(Verb::Gram(_)) => Ok("gram"),
         _ => bail!("only compare, evaluate, run and gram can be split into shards"),

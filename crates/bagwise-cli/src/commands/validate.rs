@@ -65,7 +65,8 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     let predicted = model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     novelty.add(&model, &data, &predicted, false)?;
     novelty.warnings().iter().for_each(|warning| session.note(warning));
-    let found = validate(&model, &data, &predicted, asked.metric, asked.level, asked.folder, &session.ctx)?;
+    let folder = asked.folder.map(|folder| (folder, session.force()));
+    let found = validate(&model, &data, &predicted, asked.metric, asked.level, folder, &session.ctx)?;
     let mut result = Validated {
         model: asked.model,
         header: &model,

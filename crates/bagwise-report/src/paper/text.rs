@@ -5,7 +5,8 @@ use super::{Paper, PaperCell, PaperSummary, PaperTable};
 impl Paper {
     /// Everything as Markdown, below a heading for each table.
     pub fn markdown(&self, title: &str) -> String {
-        let mut text = format!("### {title}\n\n{}\n\n{}\n", self.origin(), self.sentence());
+        let mut text =
+            format!("### {}\n\n{}\n\n{}\n", plain(title), plain(&self.origin()), plain(&self.sentence()));
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|cell| in_a_cell(cell)).collect();
             format!("| {} |\n", cells.join(" | "))
@@ -24,7 +25,7 @@ impl Paper {
         let several = self.tables.len() + lists.len() > 1;
         let heading = |text: &mut String, title: &str| {
             if several {
-                *text += &format!("\n#### {title}\n");
+                *text += &format!("\n#### {}\n", plain(title));
             }
         };
         let rows = |text: &mut String, head: &[&str], rows: &[Vec<String>]| {
@@ -46,7 +47,7 @@ impl Paper {
             heading(&mut text, title);
             rows(&mut text, &SUMMARY, list);
         }
-        self.notes.iter().for_each(|note| text += &format!("\n* {note}"));
+        self.notes.iter().for_each(|note| text += &format!("\n* {}", plain(note)));
         text + "\n"
     }
 
@@ -105,9 +106,24 @@ pub(super) fn plus_minus(spread: &str, sign: &str) -> String {
     }
 }
 
-/// Text that stays in its cell of a Markdown table.
+/// Text that stays in its cell of a Markdown table, and is no HTML.
 fn in_a_cell(text: &str) -> String {
-    text.replace('\n', " ").replace('|', "\\|")
+    plain(text).replace('|', "\\|")
+}
+
+/// Text on one line that is no HTML. A `<` before a space is none, and stays as it is in the text of the file.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let opens = |next: char| next.is_ascii_alphabetic() || "/!?".contains(next);
+        match c {
+            '\n' => out.push(' '),
+            '<' if rest.peek().copied().is_some_and(opens) => out += "&lt;",
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// Text that LaTeX takes as it is.
@@ -226,6 +242,15 @@ mod tests {
         assert!(text.contains("| a_b | p(x\\|y) mean | 89.2 ± 0.6 |"), "{text}");
         // In LaTeX's old encoding a bar of text is a dash.
         assert!(paper.latex().contains("p(x\\textbar{}y) mean & 89.2"), "{}", paper.latex());
+    }
+
+    #[test]
+    fn a_name_is_no_html() {
+        let mut paper = paper();
+        paper.tables[0].methods = vec!["<script>alert(1)</script> p < 0.05".into()];
+        let text = paper.markdown("<b>T</b>");
+        assert!(text.contains("| &lt;script>alert(1)&lt;/script> p < 0.05 |"), "{text}");
+        assert!(text.starts_with("### &lt;b>T&lt;/b>\n"), "{text}");
     }
 
     #[test]

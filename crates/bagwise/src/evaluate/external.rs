@@ -63,14 +63,15 @@ pub fn labelled_like(model: &Model, mut data: Dataset) -> Result<Dataset> {
 }
 
 /// Judges a model by what it predicted for bags from [`labelled_like`]. `metric` decides, by default the one that the model was
-/// chosen by; records and predictions are left in `folder`, if there is one.
+/// chosen by; records and predictions are left in `folder`, if there is one. It says whether files in it that bagwise did not
+/// write may be replaced.
 pub fn validate(
     model: &Model,
     data: &Dataset,
     predicted: &[Prediction],
     metric: Option<Metric>,
     level: f64,
-    folder: Option<&Path>,
+    folder: Option<(&Path, bool)>,
     ctx: &Ctx,
 ) -> Result<Evaluation> {
     let started = Instant::now();
@@ -92,8 +93,11 @@ pub fn validate(
     };
     let run = Run::external(data, &plan, model)?;
     let time = TimePlan::nothing();
-    let keep = folder.map_or(RecordLocation::Nowhere, |folder| RecordLocation::Folder(folder.into()));
-    let mut store = RecordStore::open(&keep, &run, &time)?;
+    let (keep, overwrite) = match folder {
+        Some((folder, overwrite)) => (RecordLocation::Folder(folder.into()), overwrite),
+        None => (RecordLocation::Nowhere, false),
+    };
+    let mut store = RecordStore::open(&keep, overwrite, &run, &time)?;
     let known = store.records().next().is_some();
     if !known {
         store.append(run.judge_model(model, predicted, started, ctx)?)?;

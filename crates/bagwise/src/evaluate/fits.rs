@@ -13,7 +13,7 @@ use crate::config::ALL;
 use crate::fit::check_best;
 use crate::methods;
 use crate::plan::TimePlan;
-use crate::run::{Candidate, Deadline, FitStep, RecordStore, Run, RunPlan, Shard, until};
+use crate::run::{CONSTANT, Candidate, Deadline, FitStep, RecordStore, Run, RunPlan, Shard, until};
 
 /// A run whose fits are done.
 pub(super) struct Fits {
@@ -57,8 +57,8 @@ impl Evaluate<'_> {
             outside.extend(run.outside_records(name, predictions)?);
         }
         let mut store = match shard {
-            None => RecordStore::open(&self.keep, &run, &time)?,
-            Some(shard) => RecordStore::open_shard(&self.keep, shard, &run, &time)?,
+            None => RecordStore::open(&self.keep, self.overwrite, &run, &time)?,
+            Some(shard) => RecordStore::open_shard(&self.keep, self.overwrite, shard, &run, &time)?,
         };
         let wanted = shard.map(|shard| run.keys_of(shard));
         let trained = |r: &&Record| candidates.iter().any(|c| c.name == r.key.method);
@@ -134,10 +134,12 @@ impl Evaluate<'_> {
 
 /// Refuses a name that a table would show twice.
 fn check_outside_name(name: &str, candidates: &[Candidate], others: &[Record]) -> Result<()> {
-    let taken = candidates.iter().any(|c| c.name == name) || methods::find(name).is_ok() || name == ALL;
+    // A table of differences calls a constant prediction so.
+    let reserved = name == ALL || name == CONSTANT;
+    let taken = candidates.iter().any(|c| c.name == name) || methods::find(name).is_ok() || reserved;
     if name.trim().is_empty() || taken || others.iter().any(|r| r.key.method == name) {
         return Err(Error::Invalid(format!(
-            "'{name}' cannot be the name of predictions from elsewhere: it is empty, taken, or a method of bagwise"
+            "'{name}' cannot be the name of predictions from elsewhere: it is empty, taken, or a word of bagwise; choose another"
         )));
     }
     Ok(())

@@ -401,7 +401,6 @@ impl<A: Alternating> AlternatingPrepared<A> {
 
 impl<A: Alternating> Prepared for AlternatingPrepared<A> {
     fn fit(&self, points: &[usize], training: &Training<'_>, ctx: &Ctx) -> Result<Vec<SolvedFit>> {
-        svm::check_costs(points.iter().map(|&p| self.points[p].1.cost), training)?;
         points.iter().map(|&at| self.one(at, training, ctx)).collect()
     }
 
@@ -525,6 +524,10 @@ impl<A: Alternating> Search<'_, A> {
             ctx.check()?;
             let rows = self.method.rows(problem, &belief);
             let bounds: Vec<f64> = rows.iter().map(|r| costs[r.bag] * r.factor).collect();
+            // With the factors of the method, which may differ from round to round.
+            if bounds.iter().any(|bound| !bound.is_finite()) {
+                return Err(svm::too_costly(self.params.cost));
+            }
             let warm = last.as_ref().map(|(rows, solved, outputs)| PreviousRound { rows, solved, outputs });
             let solved = self.kernel.solve(self.stock, &rows, &bounds, warm.as_ref(), self.effort, ctx)?;
             let sums = |weights: &[f64]| self.kernel.sums(self.stock, &rows, weights, ctx);

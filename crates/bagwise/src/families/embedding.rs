@@ -13,7 +13,7 @@ use crate::families::width::{Width, costly_representations};
 use crate::method::{MemoryEstimate, Scope, State, WeightedConcept};
 use crate::params::{Grid, Point, index_in};
 use crate::state::refuse;
-use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Result};
+use bagwise_core::{Bags, Csr, Ctx, Error, Instances, Mat, Message, Place, Result, Setting};
 use bagwise_engine::cells::Distance;
 use bagwise_engine::{GramOutput, Side, dot, row_products};
 
@@ -220,6 +220,14 @@ fn width(point: &Point, linear: bool) -> Result<Width> {
 /// Vectors as bags of one instance each.
 fn singles(vectors: Mat) -> Result<Bags> {
     let rows = vectors.rows();
+    // Bags have finite numbers, so those of a vector are finite unless the bags' are near the end of the range.
+    if vectors.data().iter().any(|v| !v.is_finite()) {
+        return Err(Error::data(
+            Place::default(),
+            "the numbers are too large for this method: sums or squares of them are not finite",
+            Message::from("scale the columns").with([Setting::Scale(&["minmax", "zscore"])]),
+        ));
+    }
     Bags::new(Instances::F64(vectors), (0..=rows).collect())
 }
 

@@ -90,11 +90,14 @@ fn tolerance(training: &Training<'_>) -> f64 {
 pub(crate) fn check_costs(costs: impl IntoIterator<Item = f64>, training: &Training<'_>) -> Result<()> {
     let heaviest = training.weights.iter().copied().fold(0.0, f64::max);
     match costs.into_iter().find(|c| !(c * heaviest).is_finite()) {
-        Some(c) => Err(Error::Invalid(format!(
-            "c={c} times the weight of a bag is not a finite number; use a smaller c"
-        ))),
+        Some(c) => Err(too_costly(c)),
         None => Ok(()),
     }
+}
+
+/// The error of a cost that its factors make infinite. As a power: 308 digits say nothing.
+pub(crate) fn too_costly(c: f64) -> Error {
+    Error::Invalid(format!("c={c:e} times the weight of a bag is not a finite number; use a smaller c"))
 }
 
 /// Solves the points tube by tube, each a path of costs.

@@ -252,7 +252,7 @@ pub fn train(
         Some(splits) => splits.inner(pool, train, ctx.seed, 0, 0)?,
         None => Vec::new(),
     };
-    let learned = learn(learners, train, &inner, wanted, ctx)?;
+    let learned = learn(learners, train, &inner, wanted, ctx).map_err(|e| e.of_data(&data.name))?;
     let learner = &learners[learned.which];
     let fits = || learned.all_machines().flat_map(|machines| machines.0.iter().flatten());
     let outcomes = fits().filter_map(|f| f.outcome);

@@ -303,7 +303,12 @@ impl Model {
         };
         let unit = if conformal.grouped { "groups" } else { "bags" };
         let classes = &self.header.classes;
-        let parts: Vec<(String, usize)> = match per_class && !classes.is_empty() {
+        if per_class && classes.is_empty() {
+            return Err(Error::Invalid(
+                "coverage in each class needs classes, and the model predicts numbers; ask for coverage over all bags".into(),
+            ));
+        }
+        let parts: Vec<(String, usize)> = match per_class {
             true => (0..classes.len())
                 .map(|c| (format!("{unit} of class {}", classes[c]), conformal.scores(Some(c)).units))
                 .collect(),

@@ -20,11 +20,21 @@ impl Model {
         })
     }
 
-    /// What went wrong with bags on their way to scores, as an error of the model if all of the bags are ordinary.
+    /// What went wrong with bags on their way to scores: an error of the first bag that is not ordinary, or of the model if all
+    /// are. The bags are finite, so whatever is wrong with what was computed from them is an overflow.
     pub(super) fn blamed(&self, error: Error, raw: &Bags, ready: Option<&Bags>) -> Error {
-        let Error::Data { found, .. } = &error else { return error };
-        let ordinary = (0..raw.len()).all(|bag| self.is_ordinary(raw, ready, bag).unwrap_or(false));
-        if ordinary { self.too_large(found) } else { error }
+        let Error::Data { place, found, .. } = &error else { return error };
+        if !place.source.is_empty() {
+            return error;
+        }
+        match (0..raw.len()).find(|&bag| !self.is_ordinary(raw, ready, bag).unwrap_or(false)) {
+            None => self.too_large(found),
+            Some(bag) => Error::data(
+                Place::default(),
+                format!("the numbers of bag '{}' are too large for this model", raw.ids()[bag]),
+                "correct them, or leave the bag out",
+            ),
+        }
     }
 
     fn too_large(&self, found: &str) -> Error {

@@ -86,6 +86,10 @@ fn parse_fraction(text: &str) -> Option<(u32, u32)> {
 fn parse_decimal(text: &str) -> Option<Value> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let denominator = 10u32.checked_pow(u32::try_from(part.len()).ok()?)?;
+    // `.5` and `1.` have digits on one side; a point alone, or nothing at all, is no number.
+    if whole.is_empty() && part.is_empty() {
+        return None;
+    }
     let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| format!("0{t}").parse::<u32>().ok());
     let (whole, part) = (digits(whole)??, digits(part)??);
     Some(Value::fraction(whole.checked_mul(denominator)?.checked_add(part)?, denominator))
@@ -194,7 +198,11 @@ pub(super) fn check(spec: &ParamSpec, method: &str, value: &Value) -> Result<()>
     if good {
         return Ok(());
     }
-    Err(Error::param(method, spec.name, format!("{value} is not allowed; expected {}", spec.kind.expects())))
+    let found = match value {
+        Value::Word(word) if word.is_empty() => "an empty value".into(),
+        other => other.to_string(),
+    };
+    Err(Error::param(method, spec.name, format!("{found} is not allowed; expected {}", spec.kind.expects())))
 }
 
 /// The size by which values are ordered; words have none.

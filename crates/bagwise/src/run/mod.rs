@@ -7,6 +7,7 @@
 mod batch;
 mod deadline;
 pub mod files;
+mod foreign;
 mod outside;
 mod picture;
 mod reasons;
@@ -20,6 +21,7 @@ pub use outside::OutsidePrediction;
 pub use picture::{GramPicture, picture};
 pub use store::RecordLocation;
 pub(crate) use store::{RecordStore, kept_plan};
+pub(crate) use verdict::CONSTANT;
 pub use verdict::{DifferenceRow, Verdict, ranked};
 
 use std::collections::{BTreeMap, HashSet};
@@ -407,7 +409,8 @@ impl<'a> Run<'a> {
         };
         let wanted =
             TrainOptions { metric: self.plan.metric, threshold: self.plan.threshold, best: self.plan.best };
-        let learned = learn(learners, &fold.train, &inner, &wanted, ctx)?;
+        let learned =
+            learn(learners, &fold.train, &inner, &wanted, ctx).map_err(|e| e.of_data(&self.data.name))?;
         let learner = &learners[learned.which];
         let answers = learned.answers(learners, &fold.train, &fold.test, ctx)?;
         let mut judged = FoldResult::new(

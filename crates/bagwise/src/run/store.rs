@@ -5,8 +5,6 @@
 //! `predictions.csv` and `differences.csv`. A shard has such a folder inside that of its run. The cache holds records alone, one file per unfinished run, named after the run's fingerprint.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -20,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 use super::files::{ALL_FILES, DIFFERENCES, FOLDS, OWNER, PLAN, PREDICTIONS, RECORDS, REPORT_FILES, ROSTER};
+use super::foreign::check_files;
 use super::settings::{METHODS, differences, settings};
 use super::{Run, Verdict};
 use crate::plan::TimePlan;
@@ -59,8 +58,14 @@ pub(crate) struct RecordStore {
 }
 
 impl RecordStore {
-    /// Opens what there is of the run, or begins. A run takes over what its shards have done.
-    pub(crate) fn open(keep: &RecordLocation, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
+    /// Opens what there is of the run, or begins. A run takes over what its shards have done. With `overwrite`, files in the folder
+    /// that bagwise did not write may be replaced.
+    pub(crate) fn open(
+        keep: &RecordLocation,
+        overwrite: bool,
+        run: &Run<'_>,
+        plan: &TimePlan,
+    ) -> Result<RecordStore> {
         let folder = match keep {
             RecordLocation::Cache => return Ok(RecordStore::in_cache(run, plan)),
             RecordLocation::Nowhere => {
@@ -69,7 +74,8 @@ impl RecordStore {
             RecordLocation::Folder(folder) => folder.clone(),
             RecordLocation::FolderNamed(name) => free_or_own(name, &run.fingerprint, plan),
         };
-        let mut store = RecordStore::in_folder(folder.clone(), run, plan)?;
+        check_shards(&folder, run, plan)?;
+        let mut store = RecordStore::in_folder(folder.clone(), overwrite, run, plan)?;
         store.adopt(&folder, run)?;
         Ok(store)
     }
@@ -77,6 +83,7 @@ impl RecordStore {
     /// Opens what there is of a shard, or begins. Shards may start at the same moment, so none looks for a free name.
     pub(crate) fn open_shard(
         keep: &RecordLocation,
+        overwrite: bool,
         shard: Shard,
         run: &Run<'_>,
         plan: &TimePlan,
@@ -85,15 +92,22 @@ impl RecordStore {
             return Err(Error::Invalid("a shard needs a folder for its records; name one".into()));
         };
         check_ours(folder)?;
-        RecordStore::in_folder(shard.folder(folder), run, plan)
+        // The run may have been joined before.
+        let settings = settings(run);
+        let joined = owner(folder).filter(|other| other.run != run.fingerprint);
+        if let Some(other) = joined.filter(|other| !extends(folder, other, &settings, plan)) {
+            return Err(another_run(folder, &other, &settings));
+        }
+        check_shards(folder, run, plan)?;
+        RecordStore::in_folder(shard.folder(folder), overwrite, run, plan)
     }
 
     /// Takes over the records of shards, in the order in which the run would have written them.
     fn adopt(&mut self, folder: &Path, run: &Run<'_>) -> Result<()> {
         let mut found: HashMap<Key, Record> = HashMap::new();
         for shard in shard_folders(folder) {
-            if owner(&shard).is_some_and(|owner| owner.run != run.fingerprint) {
-                return Err(another_run(&shard));
+            if let Some(other) = owner(&shard).filter(|other| other.run != run.fingerprint) {
+                return Err(another_run(&shard, &other, &settings(run)));
             }
             let path = shard.join(RECORDS);
             if path.exists() {
@@ -112,12 +126,11 @@ impl RecordStore {
         run.keys().iter().filter_map(|key| found.remove(key)).try_for_each(|record| self.append(record))
     }
 
-    fn in_folder(folder: PathBuf, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
+    fn in_folder(folder: PathBuf, overwrite: bool, run: &Run<'_>, plan: &TimePlan) -> Result<RecordStore> {
         check_ours(&folder)?;
-        let mut columns = Vec::new();
-        write_predictions(&[], &mut columns)?;
-        check_table(&folder.join(PREDICTIONS), &columns)?;
-        check_table(&folder.join(DIFFERENCES), b"method,against,difference,")?;
+        if !overwrite {
+            check_files(&folder)?;
+        }
         make_folder(&folder)?;
         let settings = settings(run);
         let other = owner(&folder).filter(|owner| owner.run != run.fingerprint);
@@ -127,15 +140,7 @@ impl RecordStore {
             save_whole(&folder.join(PLAN), &json(plan)?)?;
             take_over(&folder.join(RECORDS), &other.run, run)?;
         } else if let Some(other) = other {
-            let found = match differences(&other.settings, &settings) {
-                Some(what) => format!("the folder belongs to another run; what differs: {what}"),
-                None => "the folder belongs to another run".into(),
-            };
-            return Err(Error::data(
-                Place::of(folder.display().to_string()),
-                found,
-                "use the same settings as before, or start in a new folder",
-            ));
+            return Err(another_run(&folder, &other, &settings));
         }
         let file = open_records(&folder.join(RECORDS), run)?;
         let owner = RunIdentity {
@@ -296,10 +301,26 @@ fn check_ours(folder: &Path) -> Result<()> {
     ))
 }
 
-fn another_run(folder: &Path) -> Error {
+/// Refuses a folder in which there are shards of another run, unless this one is the same with more methods.
+fn check_shards(folder: &Path, run: &Run<'_>, plan: &TimePlan) -> Result<()> {
+    let settings = settings(run);
+    for shard in shard_folders(folder) {
+        let other = owner(&shard).filter(|other| other.run != run.fingerprint);
+        if let Some(other) = other.filter(|other| !extends(&shard, other, &settings, plan)) {
+            return Err(another_run(&shard, &other, &settings));
+        }
+    }
+    Ok(())
+}
+
+fn another_run(folder: &Path, other: &RunIdentity, settings: &[(String, String)]) -> Error {
+    let found = match differences(&other.settings, settings) {
+        Some(what) => format!("the folder belongs to another run; what differs: {what}"),
+        None => "the folder belongs to another run".into(),
+    };
     Error::data(
         Place::of(folder.display().to_string()),
-        "the folder belongs to another run",
+        found,
         "use the same settings as before, or start in a new folder",
     )
 }
@@ -307,21 +328,6 @@ fn another_run(folder: &Path) -> Error {
 /// The records of a run, every one of them checked against its bags and folds.
 fn open_records(path: &Path, run: &Run<'_>) -> Result<RecordFile> {
     RecordFile::open_checked(path, &run.fingerprint, |r| run.roster.check_record(r, Some(&run.folds)))
-}
-
-/// Refuses a file under the name of a table of ours that no run wrote: it begins with other columns.
-fn check_table(path: &Path, own: &[u8]) -> Result<()> {
-    let Ok(file) = File::open(path) else { return Ok(()) };
-    let mut head = Vec::new();
-    file.take(own.len() as u64).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
-    if head.is_empty() || head == own {
-        return Ok(());
-    }
-    Err(Error::data(
-        Place::of(path.display().to_string()),
-        "this file was not written by bagwise and would be overwritten",
-        "move it, or name another folder",
-    ))
 }
 
 /// `NAME`, or the first of `NAME-2`, … that does not exist or holds this very run, perhaps with another budget.

@@ -88,7 +88,7 @@ pub struct Verdict {
 }
 
 /// What a constant prediction is called among methods.
-const CONSTANT: &str = "constant";
+pub(crate) const CONSTANT: &str = "constant";
 
 /// A line of `differences.csv`: one method against the best, a constant or the recommended method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,187 @@
+//! Requests that were accepted although they could not work, or were refused for a reason that was not theirs: numbers near the
+//! end of their range, options that do not go together, outputs among inputs.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{bagwise, done, text};
+
+/// Sixteen bags of two classes, of one to three instances, all numbers times `size`.
+fn table(size: f64) -> String {
+    let mut rows = String::from("bag,label,x,z\n");
+    for bag in 0..16 {
+        for row in 0..=bag % 3 {
+            let x = f64::from(bag % 2) + 0.1 * f64::from(row) + 0.01 * f64::from(bag);
+            rows +=
+                &format!("b{bag},{},{:e},{:e}\n", bag % 2, x * size, f64::from(bag * row % 5) / 4.0 * size);
+        }
+    }
+    rows
+}
+
+fn scene() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("d.csv"), table(1.0)).unwrap();
+    folder
+}
+
+/// Runs a line that must be refused with one error; what it says.
+fn refused(folder: &Path, line: &str) -> String {
+    let output = bagwise(folder, &line.split_whitespace().collect::<Vec<_>>());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "bagwise {line}\n{said}");
+    let errors: Vec<&str> = said.lines().filter(|l| l.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "bagwise {line}\n{said}");
+    errors[0].to_string()
+}
+
+/// misssvm gives witnesses a larger cost than c, so c alone may be finite.
+#[test]
+fn a_cost_that_a_method_makes_infinite_is_refused() {
+    let folder = scene();
+    // Fewer positive bags than negative instances.
+    let three: String = table(1.0).lines().map(|line| format!("{line}\n")).collect();
+    let three = three.replace("b3,1", "b3,2").replace("b9,1", "b9,2").replace("b14,0", "b14,2");
+    fs::write(folder.path().join("three.csv"), three).unwrap();
+    for line in [
+        "fit d.csv --method misssvm -p c=1e308 --inner 2 -o m.bagwise",
+        "fit d.csv --method misssvm -p c=1e308 -p kernel=linear --inner 2 -o m.bagwise",
+        "fit three.csv --method misssvm -p c=2^1023 --inner 2 -o m.bagwise",
+    ] {
+        let said = refused(folder.path(), line);
+        let why = "times the weight of a bag is not a finite number; use a smaller c";
+        assert!(said.contains(why), "{line}: {said}");
+    }
+}
+
+#[test]
+fn an_empty_item_of_a_list_is_no_fraction() {
+    let folder = scene();
+    for (line, what) in [
+        ("fit d.csv --method bow -p power=1, --inner 2 -o m.bagwise", "an empty value"),
+        ("fit d.csv --method isk -p epsilon=, --inner 2 -o m.bagwise", "an empty value"),
+        ("fit d.csv --method mi-vlad -p energy=1/2,,1 --inner 2 -o m.bagwise", "an empty value"),
+        ("fit d.csv --method mi-vlad -p energy=. --inner 2 -o m.bagwise", "."),
+        // As numbers always did.
+        ("fit d.csv --method mi-kernel -p c=1, --inner 2 -o m.bagwise", "an empty value"),
+    ] {
+        let said = refused(folder.path(), line);
+        assert!(said.contains(&format!(": {what} is not allowed; expected")), "{line}: {said}");
+    }
+    // What has digits on one side of its point is a number.
+    done(folder.path(), "fit d.csv --method isk -p epsilon=.5,1. -p psi=4 --inner 2 -o m.bagwise");
+}
+
+#[test]
+fn numbers_too_large_for_a_method_are_not_called_missing() {
+    let folder = scene();
+    fs::write(folder.path().join("large.csv"), table(1e308)).unwrap();
+    for method in ["simple-mi", "mi-vlad", "mind", "miles", "bagging", "stacking"] {
+        let line = format!("fit large.csv --method {method} --scale none --inner 2 -o m.bagwise");
+        let said = refused(folder.path(), &line);
+        assert!(!said.contains("NaN") && !said.contains("of bag"), "{line}: {said}");
+        assert!(said.contains("large.csv: ") && said.contains("too large"), "{line}: {said}");
+        assert!(said.contains("--scale minmax or zscore"), "{line}: {said}");
+    }
+    // A usual model that is asked about such numbers has its scaling already.
+    done(folder.path(), "fit d.csv --method simple-mi -p c=1 --scale none --inner 2 -o m.bagwise");
+    fs::write(folder.path().join("far.csv"), "bag,x,z\nok,1,1\nfar,1.7e308,1\nfar,1.7e308,2\n").unwrap();
+    let said = refused(folder.path(), "predict m.bagwise far.csv");
+    assert!(said.contains("far.csv: ") && said.contains("too large for this model"), "{said}");
+    assert!(!said.contains("--scale") && !said.contains("NaN"), "{said}");
+}
+
+#[test]
+fn a_model_of_numbers_has_no_classes_to_cover() {
+    let folder = scene();
+    let rows: String = (0..40).map(|b| format!("b{b},{}.5,{},{}\n", b * 3, b, b % 3)).collect();
+    fs::write(folder.path().join("r.csv"), format!("bag,label,x,z\n{rows}")).unwrap();
+    done(folder.path(), "fit r.csv --method simple-mi -p c=1 --inner 2 --conformal -o r.bagwise");
+    done(folder.path(), "predict r.bagwise r.csv --coverage 0.8");
+    let said = refused(folder.path(), "predict r.bagwise r.csv --coverage 0.8 --per-class");
+    assert!(said.contains("class") && said.contains("number"), "{said}");
+}
+
+#[test]
+fn a_script_whose_tasks_would_all_fail_is_not_printed() {
+    let folder = scene();
+    let said = refused(folder.path(), "slurm --shards 2 evaluate d.csv --method simple-mi");
+    assert!(said.contains("a shard needs a folder") && said.contains("-o FOLDER"), "{said}");
+    done(folder.path(), "slurm --shards 2 evaluate d.csv --method simple-mi -o out");
+    done(folder.path(), "slurm --shards 2 compare d.csv");
+}
+
+/// The folder would have one more bag the next time.
+#[test]
+fn a_gram_is_not_written_among_the_bags_it_is_made_of() {
+    let folder = scene();
+    let path = folder.path();
+    fs::create_dir(path.join("bags")).unwrap();
+    for bag in 0..6 {
+        let mut npy =
+            b"\x93NUMPY\x01\x00\x36\x00{'descr':'<f8','fortran_order':False,'shape':(1,2)}  \n".to_vec();
+        npy.extend([f64::from(bag), f64::from(bag % 2)].iter().flat_map(|v| v.to_le_bytes()));
+        fs::write(path.join(format!("bags/b{bag}.npy")), npy).unwrap();
+    }
+    const GRAM: &str = "gram bags --method mi-kernel -p gamma=1 -p norm=mean";
+    for line in [
+        format!("{GRAM} -o bags/g.npy"),
+        format!("{GRAM} -o ./bags/../bags/g.npy --force"),
+        format!("{GRAM} -o bags/g.npy --shard 1/2"),
+    ] {
+        let said = refused(path, &line);
+        assert!(said.contains("g.npy") && said.contains("write it to another folder"), "{line}: {said}");
+        assert_eq!(fs::read_dir(path.join("bags")).unwrap().count(), 6, "{line}");
+    }
+    done(path, &format!("{GRAM} -o g.npy"));
+    // Other files are no bags.
+    done(path, "convert bags bags/all.npz --unlabelled");
+}
+
+#[test]
+fn an_unknown_instruction_set_is_not_passed_over() {
+    let folder = scene();
+    let output = common::shell(
+        folder.path(),
+        "BAGWISE_SIMD=axv2 \"$BAGWISE\" fit d.csv --method simple-mi -p c=1 --inner 2 -o m.bagwise",
+    );
+    let said = text(&output.stderr);
+    assert!(said.contains("BAGWISE_SIMD") && said.contains("axv2") && said.contains("portable"), "{said}");
+}
+
+#[test]
+fn predictions_from_elsewhere_are_not_called_like_the_baseline_of_a_table() {
+    let folder = scene();
+    done(folder.path(), "compare d.csv --methods majority --folds 4 -o run");
+    let rows = fs::read_to_string(folder.path().join("run/predictions.csv")).unwrap();
+    let own: String = rows.lines().filter(|l| !l.contains(",majority,")).map(|l| format!("{l}\n")).collect();
+    fs::write(folder.path().join("p.csv"), own).unwrap();
+    done(folder.path(), "compare d.csv --methods majority --folds 4 --with other=p.csv -o two");
+    let said =
+        refused(folder.path(), "compare d.csv --methods majority --folds 4 --with constant=p.csv -o three");
+    assert!(said.contains("'constant' cannot be the name"), "{said}");
+}
+
+#[test]
+fn limits_name_what_exceeds_them() {
+    let folder = scene();
+    let said = refused(folder.path(), "evaluate d.csv --method majority --folds 1000000000");
+    assert!(said.contains("1000000000 folds") && !said.contains("repeats"), "{said}");
+    let said = refused(folder.path(), "inspect d.csv --memory 999999999999GB");
+    assert!(said.contains("--memory") && said.contains("more than any machine has"), "{said}");
+}
+
+/// Rows are generated as they are read, so nothing but time was short.
+#[test]
+fn a_generator_without_end_is_refused_at_once() {
+    let folder = scene();
+    let huge = "synthetic:embeddings?bags=10000000&instances=1000000&features=100000";
+    let output = common::shell(folder.path(), &format!("timeout 60 \"$BAGWISE\" inspect '{huge}'"));
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("too large to generate; use at most 10^13 numbers"), "{said}");
+}
