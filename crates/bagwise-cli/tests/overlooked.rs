@@ -6,38 +6,8 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
 
-use common::{bagwise, done, text};
-
-/// Sixteen bags of two classes, of one to three instances, all numbers times `size`.
-fn table(size: f64) -> String {
-    let mut rows = String::from("bag,label,x,z\n");
-    for bag in 0..16 {
-        for row in 0..=bag % 3 {
-            let x = f64::from(bag % 2) + 0.1 * f64::from(row) + 0.01 * f64::from(bag);
-            rows +=
-                &format!("b{bag},{},{:e},{:e}\n", bag % 2, x * size, f64::from(bag * row % 5) / 4.0 * size);
-        }
-    }
-    rows
-}
-
-fn scene() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("d.csv"), table(1.0)).unwrap();
-    folder
-}
-
-/// Runs a line that must be refused with one error; what it says.
-fn refused(folder: &Path, line: &str) -> String {
-    let output = bagwise(folder, &line.split_whitespace().collect::<Vec<_>>());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "bagwise {line}\n{said}");
-    let errors: Vec<&str> = said.lines().filter(|l| l.starts_with("error: ")).collect();
-    assert_eq!(errors.len(), 1, "bagwise {line}\n{said}");
-    errors[0].to_string()
-}
+use common::{done, refused, scene, table, text};
 
 /// misssvm gives witnesses a larger cost than c, so c alone may be finite.
 #[test]

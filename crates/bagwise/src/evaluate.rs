@@ -7,6 +7,7 @@ mod external;
 mod fits;
 mod meter;
 mod outcome;
+mod parameters;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -551,45 +552,6 @@ impl<'a> Evaluate<'a> {
             }
         }
         Ok(candidates)
-    }
-
-    /// Gives each method its parameters. If one method was requested, it comes first, and a parameter without a method name belongs
-    /// to it, not to the baselines.
-    fn hand_out_params(&self, names: &[String], configs: &mut [MethodConfig]) -> Result<()> {
-        let alone = configs.len() == 1 || matches!(&self.methods[..], [one] if one.name != ALL);
-        for (key, value) in &self.params {
-            match key.split_once('.') {
-                None if alone && !configs[0].is_auto() => {
-                    configs[0].params.push((key.clone(), value.clone()));
-                }
-                None => {
-                    return Err(Error::Invalid(format!(
-                        "parameter {key} must name its method if there are several; write METHOD.{key}"
-                    )));
-                }
-                Some((of, own)) => {
-                    let of = methods::find(of)?.info().name;
-                    let own = (own.to_string(), value.clone());
-                    let auto = (key.clone(), value.clone());
-                    let mut taken = false;
-                    for (name, config) in names.iter().zip(configs.iter_mut()) {
-                        if name == of {
-                            config.params.push(own.clone());
-                            taken = true;
-                        } else if config.is_auto() {
-                            config.params.push(auto.clone());
-                            taken = true;
-                        }
-                    }
-                    if !taken {
-                        return Err(Error::Invalid(format!(
-                            "parameter {key}: {of} is not among the methods compared"
-                        )));
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The estimated time of the whole run; nothing is run.

@@ -110,3 +110,60 @@ pub(crate) fn examples(help: &str) -> Vec<String> {
     // A remark stands at least three spaces behind its command, or behind "then:".
     lines.map(|line| line.trim().split("   ").next().unwrap().to_string()).collect()
 }
+
+/// A comparison of the table of a scene.
+pub(crate) const COMPARE: &str = "compare d.csv --methods majority --folds 4 -o run";
+
+/// Sixteen bags of two classes, all numbers times `size`.
+pub(crate) fn table(size: f64) -> String {
+    let mut rows = String::from("bag,label,x,z\n");
+    for bag in 0..16 {
+        for row in 0..=bag % 3 {
+            let x = f64::from(bag % 2) + 0.1 * f64::from(row) + 0.01 * f64::from(bag);
+            rows += &format!("b{bag},{},{:e},{:e}\n", bag % 2, x * size, f64::from(bag * row % 5) * size);
+        }
+    }
+    rows
+}
+
+/// A folder with a table.
+pub(crate) fn scene() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("d.csv"), table(1.0)).unwrap();
+    folder
+}
+
+/// A folder with a table and the folder `run` of a comparison.
+pub(crate) fn scene_with_run() -> tempfile::TempDir {
+    let folder = scene();
+    done(folder.path(), COMPARE);
+    folder
+}
+
+/// Runs a line.
+pub(crate) fn run(folder: &Path, line: &str) -> Output {
+    bagwise(folder, &line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// Runs a line that must be refused in one line with exit code 2; what it says.
+pub(crate) fn refused(folder: &Path, line: &str) -> String {
+    let output = run(folder, line);
+    said_no(line, &output)
+}
+
+/// What was said by a line that was refused in one line.
+pub(crate) fn said_no(line: &str, output: &Output) -> String {
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "bagwise {line}\n{said}");
+    let errors: Vec<&str> = said.lines().filter(|l| l.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "bagwise {line}\n{said}");
+    errors[0].to_string()
+}
+
+/// Names of what a folder holds, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

@@ -13,6 +13,7 @@
 //!
 //! Beliefs are lists of numbers whose meaning is the author's, so that all past ones can be kept and compared.
 
+mod follow;
 pub(crate) mod kernel;
 pub(crate) mod model;
 mod stock;
@@ -22,8 +23,8 @@ use std::sync::Arc;
 use crate::families::svm;
 use crate::families::width::{Width, twins};
 use crate::method::{
-    AlternationEnd, AlternationStep, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared,
-    Representative, Rounds, Scope, SolvedFit, State, TracedRound, Training, Trajectory,
+    AlternationEnd, Explains, Follow, Info, MemoryEstimate, Method, Predictor, Prepared, Representative,
+    Rounds, Scope, SolvedFit, State, TracedRound, Training,
 };
 use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
@@ -598,55 +599,5 @@ impl<A: Alternating> Search<'_, A> {
             chosen: self.problem.train.iter().zip(chosen).filter_map(|(&b, i)| Some((b, i?))).collect(),
             trace: Vec::new(),
         })
-    }
-}
-
-impl<A: Alternating> Follow for Alternation<A> {
-    fn follow(
-        &self,
-        point: &Point,
-        bags: &Bags,
-        y: &[f64],
-        start: Option<&[u32]>,
-        tolerance: f64,
-        ctx: &Ctx,
-    ) -> Result<Trajectory> {
-        if let Some(start) = start {
-            self.method.check_start(bags, y, start)?;
-        }
-        let (method, params) = (self.method.at(point)?, SearchParams::read(point)?);
-        let train: Vec<usize> = (0..bags.len()).collect();
-        let means = method.wants_means().then(|| with_means(bags)).transpose()?;
-        let stock = means.as_ref().unwrap_or(bags.instances());
-        let scope = Scope::of(&train);
-        let mut kernels = kernel::prepare(&[params.width], stock, method.wants_few(), bags, &scope, ctx)?;
-        if method.averages_kernel() {
-            kernels[0].average_means(bags);
-        }
-        let distinct = distinct(bags)?;
-        let problem = Problem { bags, distinct: &distinct, train: &train, y, seed: ctx.seed };
-        let start = start.map_or_else(|| method.start(&problem, 0), <[u32]>::to_vec);
-        let search = Search {
-            method: &method,
-            params,
-            stock,
-            kernel: &kernels[0],
-            problem,
-            weights: &vec![1.0; bags.len()],
-            effort: Effort { tolerance },
-        };
-        let mut steps = Vec::new();
-        let mut watch = |round: &Round<'_>| {
-            steps.push(AlternationStep {
-                choice: round.belief.to_vec(),
-                next: round.next.to_vec(),
-                coefficients: round.solved.coefficients.clone(),
-                bias: round.bias,
-                objective: round.objective(),
-                outputs: round.outputs.to_vec(),
-            });
-        };
-        let rounds = search.run(start, &mut watch, ctx)?.rounds;
-        Ok(Trajectory { steps, rounds })
     }
 }
