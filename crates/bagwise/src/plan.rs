@@ -11,7 +11,7 @@
 //! with every second or every fourth value of its longest lists, else not at all. Methods that are named all take part, with fewer
 //! values where one alone would take longer than [`METHOD_TIME`], or than what is left of a budget. Without a budget the time is
 //! [`NOMINAL_TIME`] on [`NOMINAL_CORES`] cores, so that the same data have the same plan on every machine; the others fill only
-//! [a part](USUAL_SHARE) of it. With a budget the speed of this machine is measured once, and the plan is kept with the run, so that
+//! a part of it. With a budget the speed of this machine is measured once, and the plan is kept with the run, so that
 //! it can be repeated.
 
 use std::collections::BTreeMap;
