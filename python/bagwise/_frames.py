@@ -15,11 +15,8 @@ from scipy import sparse
 
 from bagwise._bags import Bags
 from bagwise._data import Dataset
-from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, rows_of
+from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, refuse_roles, rows_of
 from bagwise._options import outside
-
-#: Columns that :func:`bagwise.read` takes for what their names say. Among features they would give the answer away.
-_ROLES = ("label", "group", "instance_label")
 
 
 def from_frame(
@@ -165,13 +162,12 @@ def rows_of_frame(
     elif bag_ids is None and bag != "bag":
         table.require(bag)
     features = [name for name in table.names if name != bag]
-    for role in _ROLES:
-        if role in features:
-            taken = f"keep={[role]!r}" if role == "instance_label" else f"{role}={role!r}"
-            raise ValueError(
-                f"the column '{role}' would be learned from as a feature; take it out with "
-                f"bagwise.from_frame(frame, {taken}), or drop or rename it"
-            )
+
+    def remedy(role: str) -> str:
+        taken = f"keep={[role]!r}" if role == "instance_label" else f"{role}={role!r}"
+        return f"take it out with bagwise.from_frame(frame, {taken}), drop it"
+
+    refuse_roles(features, remedy)
     return _rows(table, features, bag_ids)
 
 

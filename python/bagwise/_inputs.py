@@ -7,7 +7,7 @@ copy of all rows exists at any time. Large arrays in single precision can also b
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -337,6 +337,13 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
     return Rows(rows, offsets, None, None, single, names, arrays if single else None)
 
 
+def refuse_roles(features: list[Any], remedy: Callable[[str], str]) -> None:
+    """Columns whose names say that they are no features: they would give the answer away."""
+    for role in ("label", "group", "instance_label"):
+        if role in features:
+            raise ValueError(f"the column '{role}' would be learned from as a feature; {remedy(role)}, or rename it")
+
+
 def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
     """Frames with their columns in the order of the first, and the names of these; other bags as they are."""
     if not all(hasattr(bag, "columns") and hasattr(bag, "__array__") for bag in bags):
@@ -348,4 +355,5 @@ def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
             raise ValueError(f"bag {i} has the columns {own}, bag 0 {first}; give all bags the same ones, each once")
     if not all(isinstance(name, str) for name in first):
         return bags, None
+    refuse_roles(first, lambda _: "drop it from every bag")
     return [bag if list(bag.columns) == first else bag[first] for bag in bags], first

@@ -56,6 +56,12 @@ def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], lis
 
 def _several(params: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Parameters of several methods, each named METHOD.KEY."""
+    for method, own in params.items():
+        if not isinstance(own, Mapping):
+            raise TypeError(
+                f"params: {method!r} has the value {own!r}; give a dictionary for each method, such as "
+                "{'mi-kernel': {'c': 10}}"
+            )
     return {f"{method}.{key}": value for method, own in params.items() for key, value in own.items()}
 
 
@@ -97,6 +103,14 @@ def _judge(
             "class_weight is a dictionary, but an evaluation takes only 'balanced'; bagwise.fit and the estimators take "
             "costs of single classes"
         )
+    for method in methods_wanted:
+        if not isinstance(method, str):
+            raise TypeError(
+                f"a method is a name such as 'mi-kernel', not {method!r}; give estimators to "
+                "bagwise.compare(..., estimators={'mine': estimator})"
+            )
+    if estimators is not None and not isinstance(estimators, Mapping):
+        raise TypeError("estimators has no names; give a dictionary such as {'mine': estimator}")
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, labels = _target(aligned(y, ready, "y"), task, "an evaluation")

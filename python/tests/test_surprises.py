@@ -476,3 +476,41 @@ def test_folds_that_lack_a_class_are_explained() -> None:
     y = ((groups < 3) & (np.arange(60) % 24 < 12)).astype(int)
     with pytest.warns(UserWarning, match=r"class 1 is in 3 of 12 groups.*use at most 3 folds with folds="):
         bagwise.evaluate(bags, y, "simple-mi", groups=groups, folds=6, params={"c": 1.0, "gamma": 1.0}, inner=3)
+
+
+def test_a_column_that_is_named_and_not_there_is_an_error(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    rows = "".join(f"b{i},{i % 2},{i},p{i // 3}\n" for i in range(30))
+    table.write_text("bag,label,x,patient\n" + rows)
+    assert bagwise.read(table, group="patient").groups is not None
+    for wrong in ({"group": "patinet"}, {"label": "lable"}, {"instance_label": "truth"}):
+        with pytest.raises(ValueError, match="there is no column"):
+            bagwise.read(table, **wrong)
+    folder = tmp_path / "slides"
+    folder.mkdir()
+    for i in range(4):
+        np.save(folder / f"s{i}.npy", np.ones((2, 3)))
+    labels = tmp_path / "labels.csv"
+    labels.write_text("slide,msi,patient\n" + "".join(f"s{i},{i % 2},p{i}\n" for i in range(4)))
+    with pytest.raises(ValueError, match="there is no column 'patient_id'"):
+        bagwise.read(folder, labels=labels, bag="slide", label="msi", group="patient_id")
+
+
+def test_labels_in_a_list_of_frames_are_no_features() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(20) % 2
+    frames = [pd.DataFrame(rng.normal(size=(4, 2)), columns=["a", "b"]).assign(label=label) for label in y]
+    with pytest.raises(ValueError, match="'label' would be learned from as a feature; drop it from every bag"):
+        MIKernelClassifier().fit(frames, y)
+
+
+def test_what_is_no_name_of_a_method_is_answered_with_what_would_do(small: Dataset) -> None:
+    data: Any = (small.bags, small.y)
+    with pytest.raises(TypeError, match="give estimators to bagwise.compare"):
+        bagwise.compare(*data, methods=[MIKernelClassifier()])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="give estimators to bagwise.compare"):
+        bagwise.evaluate(*data, MIKernelClassifier())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="give a dictionary such as"):
+        bagwise.compare(*data, estimators=[MIKernelClassifier()])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="give a dictionary for each method"):
+        bagwise.compare(*data, params={"c": 1})  # type: ignore[dict-item]

@@ -221,9 +221,11 @@ impl ColumnTable<'_> {
         let absent = |table: &ColumnTable<'_>, c: &Column| options.optional.contains(c) && table.lacks(c);
         let bag = options.bag.as_ref().filter(|c| !absent(self, c));
         let bag = self.claim(bag, Role::Bag)?;
-        // Bags to be predicted may lack what training had besides features, under the same options.
+        // Bags to be predicted, for which the features of a model are wanted, may lack what training had besides, under the same
+        // options. Elsewhere a column that is named and not there is a typing error, also where labels may be absent.
+        let to_predict = options.unlabelled && !options.features.is_empty();
         let there = |table: &ColumnTable<'_>, column: &Option<Column>| {
-            let lacks = |c: &Column| options.unlabelled && matches!(c, Column::Name(_)) && table.lacks(c);
+            let lacks = |c: &Column| to_predict && matches!(c, Column::Name(_)) && table.lacks(c);
             column.clone().filter(|c| !lacks(c) && !absent(table, c))
         };
         roles.label = self.claim(there(self, &options.label).as_ref(), Role::Label)?;
