@@ -137,8 +137,9 @@ pub struct SizePredicts {
 }
 
 /// What [`inspect()`] finds that would mislead whoever is about to learn from the data: what gives the label or the target
-/// away, ids and codes of missing values among the attributes, bags that are there twice or may be related, and one class in
-/// nearly all bags if methods are chosen by accuracy (the default of `optimize`). Rows outside memory are not read for it.
+/// away, ids and codes of missing values among the attributes, bags that are there twice or may be related, a target in units
+/// that parameters are not made for, and one class in nearly all bags if methods are chosen by accuracy (the default of
+/// `optimize`). Rows outside memory are not read for it.
 pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>> {
     let mut list = Vec::new();
     if let Some(Target::Classes { codes, names }) = &data.target
@@ -147,6 +148,11 @@ pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>
         let count = |code: usize| codes.iter().filter(|&&c| c as usize == code).count();
         let classes: Vec<usize> = (0..names.len()).map(count).filter(|&n| n > 0).collect();
         list.extend(findings::imbalance(&classes));
+    }
+    if let Some(Target::Values(values)) = &data.target
+        && !values.is_empty()
+    {
+        list.extend(findings::target_units(&spread(values)));
     }
     if let Some(groups) = &data.groups {
         let groups = group_summary(groups, data.target.as_ref());

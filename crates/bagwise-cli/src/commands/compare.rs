@@ -123,7 +123,7 @@ pub(crate) struct DemoArgs {
 }
 
 /// Seconds on two ordinary cores that the first impression may take.
-const DEMO_TIME: f64 = 13.0;
+const DEMO_TIME: f64 = 14.0;
 
 const DEMO_HELP: &str = "\
 Examples:

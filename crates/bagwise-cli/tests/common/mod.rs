@@ -120,7 +120,8 @@ pub(crate) fn table(size: f64) -> String {
     for bag in 0..16 {
         for row in 0..=bag % 3 {
             let x = f64::from(bag % 2) + 0.1 * f64::from(row) + 0.01 * f64::from(bag);
-            rows += &format!("b{bag},{},{:e},{:e}\n", bag % 2, x * size, f64::from(bag * row % 5) * size);
+            rows +=
+                &format!("b{bag},{},{:e},{:e}\n", bag % 2, x * size, f64::from(bag * row % 5) / 4.0 * size);
         }
     }
     rows

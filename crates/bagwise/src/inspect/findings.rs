@@ -5,7 +5,7 @@ use bagwise_core::{Duplicates, Groups, Message, Setting, count, undecided_target
 use serde::Serialize;
 
 use super::relatives::SharedColumn;
-use super::{ColumnSummary, GroupSummary, Inspection, LooksLike, Reveals};
+use super::{ColumnSummary, GroupSummary, Inspection, LooksLike, Reveals, Spread};
 
 /// Attributes with missing values that are listed.
 const SHOWN_MISSING: usize = 8;
@@ -51,6 +51,9 @@ pub(super) fn findings(
             add(Severity::Warning, "undecided", message, remedy);
         }
         None => labels(found, labelled, &mut add),
+    }
+    if let Some(units) = found.target.as_ref().and_then(target_units) {
+        add(units.level, units.kind, units.message, units.remedy);
     }
     revealing(&found.columns, found.target.is_some(), &mut add);
     given_numbers(&found.columns, &mut add);
@@ -171,6 +174,25 @@ pub(super) fn imbalance(counts: &[usize]) -> Option<Finding> {
         ),
         remedy: Message::from("compare methods by balanced accuracy or ROC AUC")
             .with([Setting::Optimize("balanced_accuracy"), Setting::Optimize("roc_auc")]),
+    })
+}
+
+/// A target in units that parameters are not made for: `tube` is 0.01 of them by default, and costs are at most some hundred.
+/// With values of a thousandth all errors lie inside the tube, and every prediction is the same.
+pub(super) fn target_units(target: &Spread) -> Option<Finding> {
+    let range = target.max - target.min;
+    if range <= 0.0 || (0.1..=1000.0).contains(&range) {
+        return None;
+    }
+    Some(Finding {
+        level: Severity::Warning,
+        kind: "target_units",
+        message: format!(
+            "the target ranges from {:.3e} to {:.3e}, and parameters of a regression (c, tube) are in its units, made for values \
+             around 1; methods may look no better than a constant",
+            target.min, target.max
+        ),
+        remedy: "multiply the target so that it ranges over about 1 to 10, or take its logarithm".into(),
     })
 }
 

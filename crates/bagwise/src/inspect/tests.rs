@@ -212,6 +212,22 @@ fn a_multiple_of_a_real_target_is_named() {
 }
 
 #[test]
+fn a_target_in_units_that_parameters_are_not_made_for_is_named() {
+    let of = |unit: f64| {
+        let y = (0..30).map(|b| unit * (b as f64 * 1.7).sin()).collect();
+        let data = Dataset { target: Some(Target::Values(y)), ..noise(30, 3, 4) };
+        let said: Vec<&str> = cautions(&data, None).unwrap().iter().map(|f| f.kind).collect();
+        assert_eq!(inspect(&data).findings.iter().any(|f| f.kind == "target_units"), !said.is_empty());
+        said
+    };
+    assert_eq!(of(1.0), Vec::<&str>::new());
+    assert_eq!(of(100.0), Vec::<&str>::new());
+    for unit in [1e-3, 1e6] {
+        assert_eq!(of(unit), ["target_units"]);
+    }
+}
+
+#[test]
 fn what_is_derived_from_a_real_target_is_named() {
     let data = noise(40, 3, 4);
     let y: Vec<f64> = (0..40).map(|b| (b as f64 * 1.7).sin()).collect();
