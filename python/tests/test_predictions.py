@@ -111,13 +111,13 @@ def test_estimators_from_elsewhere(drawn: Any, tmp_path: Path) -> None:
         methods=["majority"],
         folds=3,
         params={"simple-mi": {"embed": "mean", "c": 1.0}},
-        estimators={"forest": forest, "constant": MajorityClassifier()},
+        estimators={"forest": forest, "steady": MajorityClassifier()},
         folder=tmp_path / "run",
     )
     rows = {row["method"]: row for row in found}
-    assert set(rows) == {"majority", "simple-mi", "forest", "constant"}
+    assert set(rows) == {"majority", "simple-mi", "forest", "steady"}
     # The same predictions give the same row.
-    assert rows["constant"]["accuracy"] == rows["majority"]["accuracy"]
+    assert rows["steady"]["accuracy"] == rows["majority"]["accuracy"]
     assert rows["forest"]["accuracy"] > rows["majority"]["accuracy"]
     assert os.path.isfile(tmp_path / "run" / "predictions.csv")
     # Classes alone put bags in no order.
