@@ -1,5 +1,6 @@
 //! Results of an experiment beside what a paper printed: a [`Paper`] for the page, from printed tables and our cells.
 
+use bagwise::judge::ProtocolName;
 use bagwise::judge::ranking::{RankTable, bonferroni_dunn, holm, meta_rank, wilcoxon};
 use bagwise::{Dataset, Target};
 use bagwise_report::paper::{Agreement, Paper, PaperCell, PaperSummary, PaperTable, RankAxis};
@@ -133,6 +134,11 @@ impl Results<'_> {
     }
 }
 
+/// Whether the larger of two values of a table is the better one.
+fn larger_is_better(table: &PrintedTable) -> bool {
+    table.measure == Measure::Metric && table.metric.info().larger
+}
+
 /// A line of a table.
 pub(crate) struct Line<'r> {
     pub(crate) table: &'r PrintedTable,
@@ -159,7 +165,11 @@ impl Results<'_> {
     /// The page.
     pub(crate) fn paper(&self, protocol: String) -> anyhow::Result<Paper> {
         let ranks: Vec<Option<RankTable>> = (0..self.tables.len()).map(|t| self.ranks(t)).collect();
-        let tables = (0..self.tables.len()).map(|t| self.table(t, ranks[t].as_ref())).collect();
+        // A quick version may leave nothing of a table.
+        let tables = (0..self.tables.len())
+            .map(|t| self.table(t, ranks[t].as_ref()))
+            .filter(|table| !table.data.is_empty())
+            .collect();
         let ranks_of_ranks = self.ranks_of_ranks(&ranks)?;
         Ok(Paper {
             source: self.experiment.source.clone(),
@@ -194,9 +204,14 @@ impl Results<'_> {
             title: table.title.clone(),
             quantity: match (table.measure, table.percent) {
                 (Measure::Seconds, _) => "seconds of a repeat".into(),
-                (_, true) => format!("{} in percent", table.metric.info().title),
-                (_, false) => table.metric.info().title.into(),
+                (_, percent) => {
+                    let unit = if percent { " in percent" } else { "" };
+                    let mean =
+                        if self.is_curve() { ", mean over all shares of the training bags" } else { "" };
+                    format!("{}{unit}{mean}", table.metric.info().title)
+                }
             },
+            lower_is_better: !larger_is_better(table),
             digits: digits(table),
             data,
             methods: self.experiment.method.iter().map(|m| m.shown().to_string()).collect(),
@@ -204,6 +219,14 @@ impl Results<'_> {
             summaries: table.numbers.summaries.iter().chain(&table.tests).map(summary).collect(),
             axes: self.axes(table, ranks),
         }
+    }
+
+    /// Whether the runs follow a curve: a value per share of the training bags.
+    fn is_curve(&self) -> bool {
+        let follows = |data: &Data| {
+            self.experiment.judged(data).is_ok_and(|j| j.protocol == ProtocolName::LearningCurve)
+        };
+        self.experiment.data.iter().any(follows)
     }
 
     /// Ranks of the methods that have a value on every data set that ran.
@@ -218,7 +241,7 @@ impl Results<'_> {
         let all: Vec<usize> =
             (0..methods.len()).filter(|&m| rows.iter().all(|(_, row)| row[m].is_some())).collect();
         let values = rows.iter().map(|(_, row)| all.iter().filter_map(|&m| row[m]).collect()).collect();
-        let larger = table.measure == Measure::Metric && table.metric.info().larger;
+        let larger = larger_is_better(table);
         let names = all.iter().map(|&m| methods[m].name.clone()).collect();
         RankTable::new(names, rows.into_iter().map(|(d, _)| d).collect(), values, larger).ok()
     }

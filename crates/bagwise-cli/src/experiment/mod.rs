@@ -389,7 +389,11 @@ impl Experiment {
         experiment.check().with_context(|| place.to_string())?;
         if quick {
             let changes = std::mem::take(&mut experiment.quick);
-            experiment.shortened = Some(changes.summary(experiment.data.len(), experiment.method.len()));
+            let mut sets: Vec<&str> = experiment.data.iter().map(|d| d.name.as_str()).collect();
+            sets.extend(experiment.figure.iter().flat_map(|f| f.data.iter().map(String::as_str)));
+            sets.sort_unstable();
+            sets.dedup();
+            experiment.shortened = Some(changes.summary(sets.len(), experiment.method.len()));
             let QuickRun { folds, inner, repeats, seeds, data, methods, params } = changes;
             let every = experiment.data.iter_mut().map(|d| &mut d.protocol).chain([&mut experiment.protocol]);
             for settings in every {

@@ -133,3 +133,12 @@ fn slips_are_named() {
     assert!(refused("inner = 2", "seeds = 0").contains("images: seeds = 0 is not between 1 and 10000"));
     assert!(refused("name = \"half\"", "name = \"third\"").contains("unknown protocol 'third'"));
 }
+
+#[test]
+fn a_quick_version_counts_the_data_sets_of_figures() {
+    let text = "title = 'a'\nsource = 'b'\nmetric = 'accuracy'\n[quick]\ndata = ['musk1']\n\
+                [[figure]]\ntitle = 'Figure 1'\nshows = 'convergence'\ndata = ['musk1', 'musk2', 'fox']\n\
+                [[figure.method]]\nname = 'm'\nmethod = 'mirsvm'\n";
+    let experiment = Experiment::parse("a.toml", text, true).unwrap();
+    assert_eq!(experiment.shortened.as_deref(), Some("1 of 3 data sets"));
+}

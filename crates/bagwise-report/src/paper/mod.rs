@@ -108,6 +108,8 @@ pub struct PaperTable {
     pub title: String,
     /// What its numbers are, with their unit.
     pub quantity: String,
+    /// Whether a lower number is the better one, as of errors and times.
+    pub lower_is_better: bool,
     /// Digits behind the point.
     pub digits: usize,
     /// The data sets.
@@ -249,6 +251,12 @@ impl Paper {
         if printed == 0 && !self.figures.is_empty() {
             return format!("{} of the paper, redrawn.", count(self.figures.len(), "figure"));
         }
+        if printed == 0 && !self.densities.is_empty() {
+            return format!(
+                "{} about the data around misclassified bags, beside ours.",
+                count(self.densities.len(), "printed number")
+            );
+        }
         if printed == 0 {
             return self.referred().unwrap_or_else(|| "The paper has no numbers for these runs.".into());
         }
@@ -282,6 +290,23 @@ impl PaperTable {
         pairs.zip(&self.cells).map(|((d, m), cell)| (d.as_str(), m.as_str(), cell))
     }
 
+    /// Whether ours is worse than the printed value beyond doubt.
+    fn is_worse(&self, cell: &PaperCell) -> bool {
+        let bad = if self.lower_is_better { Agreement::Above } else { Agreement::Below };
+        cell.agreement == bad
+    }
+
+    /// The verdict on a cell for people. Of errors, "below" alone would read like a fault.
+    fn verdict(&self, cell: &PaperCell) -> String {
+        let said = cell.agreement.as_str();
+        match cell.agreement {
+            Agreement::Above | Agreement::Below if self.lower_is_better => {
+                format!("{said} ({})", if self.is_worse(cell) { "worse" } else { "better" })
+            }
+            _ => said.into(),
+        }
+    }
+
     fn cell(&self, data: usize, method: usize) -> &PaperCell {
         &self.cells[data * self.methods.len() + method]
     }
@@ -290,6 +315,20 @@ impl PaperTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lower_error_is_called_better() {
+        let of = |lower_is_better, agreement| {
+            let table = PaperTable { lower_is_better, ..PaperTable::default() };
+            let cell = PaperCell { agreement, ..PaperCell::default() };
+            (table.verdict(&cell), table.is_worse(&cell))
+        };
+        assert_eq!(of(true, Agreement::Below), ("below (better)".into(), false));
+        assert_eq!(of(true, Agreement::Above), ("above (worse)".into(), true));
+        assert_eq!(of(false, Agreement::Below), ("below".into(), true));
+        assert_eq!(of(false, Agreement::Above), ("above".into(), false));
+        assert_eq!(of(true, Agreement::TooImprecise), ("too imprecise".into(), false));
+    }
 
     #[test]
     fn a_printed_value_is_held_against_our_interval() {

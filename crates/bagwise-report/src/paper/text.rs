@@ -73,11 +73,9 @@ impl Paper {
                         (None, None) => String::new(),
                         (_, None) => printed,
                         (None, _) => format!("-- / \\textbf{{{}}}", number(cell.ours)),
-                        _ => format!(
-                            "{printed} / \\textbf{{{}}} ({})",
-                            number(cell.ours),
-                            cell.agreement.as_str()
-                        ),
+                        _ => {
+                            format!("{printed} / \\textbf{{{}}} ({})", number(cell.ours), table.verdict(cell))
+                        }
                     }
                 });
                 text += &format!("{} & {} \\\\\n", escaped(method), cells.collect::<Vec<_>>().join(" & "));
@@ -177,7 +175,7 @@ impl PaperTable {
             cell.interval.map_or(String::new(), ends),
             cell.difference().map_or(String::new(), |(d, _)| self.signed(d)),
             self.number(cell.reference),
-            cell.agreement.as_str().into(),
+            self.verdict(cell),
             cell.remark.clone(),
         ]
     }

@@ -19,6 +19,8 @@ impl Paper {
         page.leaf("p", &[("class", "verdict")], &self.sentence());
         page.leaf("p", &[("class", "lead")], &self.origin());
         first(page);
+        // What the paper prints comes before our accuracies, for which it has no numbers.
+        summaries(page, "Densities around misclassified bags", &self.densities);
         for (i, table) in self.tables.iter().enumerate() {
             page.tag("section", &[("id", &format!("table-{i}"))], |page| {
                 // The only table has the title of the page.
@@ -46,7 +48,6 @@ impl Paper {
         }
         summaries(page, "Ranks of ranks", &self.ranks_of_ranks);
         axes(page, &self.axes, "axis-all");
-        summaries(page, "Densities around misclassified bags", &self.densities);
         summaries(page, "Data and methods, as described in the paper and as used here", &self.facts);
         if !self.notes.is_empty() {
             page.leaf("h3", &[("class", "part")], "Known differences");
@@ -86,15 +87,6 @@ pub(super) fn summaries(page: &mut Markup, caption: &str, list: &[PaperSummary])
     );
 }
 
-/// How a verdict looks.
-fn class(agreement: Agreement) -> &'static str {
-    match agreement {
-        Agreement::Reproduced => "pill good",
-        Agreement::Above | Agreement::Below => "pill bad",
-        _ => "pill",
-    }
-}
-
 impl PaperTable {
     /// Methods against data sets, the longer of the two downwards.
     fn matrix(&self, page: &mut Markup) {
@@ -129,8 +121,12 @@ impl PaperTable {
                 m.leaf("span", &[("class", "ends")], &text);
             }
             if cell.agreement != Agreement::NotPrinted {
-                let attributes = [("class", class(cell.agreement)), ("title", cell.remark.as_str())];
-                m.leaf("span", &attributes, cell.agreement.as_str());
+                let class = match cell.agreement {
+                    Agreement::Reproduced => "pill good",
+                    _ if self.is_worse(cell) => "pill bad",
+                    _ => "pill",
+                };
+                m.leaf("span", &[("class", class), ("title", cell.remark.as_str())], &self.verdict(cell));
             }
         })
     }
@@ -174,7 +170,7 @@ impl PaperTable {
                     None => TableCell::text(""),
                 },
                 number(cell.reference),
-                TableCell::text(cell.agreement.as_str()),
+                TableCell::text(&self.verdict(cell)),
                 TableCell::text(&cell.remark).class("remark"),
             ];
             (String::new(), cells)
