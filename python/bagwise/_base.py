@@ -132,7 +132,8 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             owners = None if owners is None else [owners[i] for i in some]
         inner = inner_folds(getattr(self, "inner", 2), len(bags), owners)
         surroundings = self._around()
-        note = note_of(self.get_params(deep=False), classes, bags.feature_names is not None, surroundings["seed"])
+        params, named = self.get_params(deep=False), bags.feature_names is not None
+        note = note_of(params, classes, named, surroundings["seed"], auto=self._method == "auto")
         names = None if classes is None else class_names(classes)
         return _native.fit(
             bags._native,

@@ -18,7 +18,7 @@ from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
-from bagwise._notes import note_of
+from bagwise._notes import is_auto, note_of
 from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
 from bagwise._outside import outside_rows
 from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
@@ -627,7 +627,8 @@ def load(path: str | os.PathLike[str]) -> BagEstimator:
     Returns
     -------
     estimator
-        A fitted estimator of the class of the model's method.
+        A fitted estimator of the class of the model's method, or an ``AutoClassifier`` or ``AutoRegressor`` if one of these
+        wrote the file.
 
     Examples
     --------
@@ -646,7 +647,7 @@ def load(path: str | os.PathLike[str]) -> BagEstimator:
 
 def _class_of(model: _native.Model) -> type[BagEstimator]:
     header = json.loads(model.header())
-    if header["method"] == ENSEMBLE:
+    if header["method"] == ENSEMBLE or is_auto(header):
         return AutoClassifier if header["classes"] else AutoRegressor
     return ESTIMATORS[header["method"], not header["classes"]]
 
