@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bagwise._inputs import Rows, array_of, is_array, rows_of, sparse_of
 from bagwise._native import Bags as NativeBags
+from bagwise._relatives import origin_of
 
 #: What can be given where bags are wanted; see :class:`Bags`.
 BagsLike: TypeAlias = Any
@@ -83,6 +84,8 @@ class Bags:
     _has_names: bool
     groups: NDArray[Any] | None
     kept: dict[str, NDArray[Any]]
+    #: Bags that these were taken from, and their positions there; None if they were not, see `_relatives.py`.
+    _origin: tuple[str, NDArray[np.int64]] | None = None
 
     def __init__(
         self,
@@ -147,6 +150,7 @@ class Bags:
         """The same bags in another form."""
         new = Bags._of(native)
         new._has_ids, new._has_names, new.groups, new.kept = self._has_ids, self._has_names, self.groups, self.kept
+        new._origin = self._origin
         return new
 
     def _with(self, groups: NDArray[Any] | None, kept: Mapping[str, NDArray[Any]]) -> Bags:
@@ -223,6 +227,8 @@ class Bags:
             offsets = self.offsets
             rows = np.concatenate([np.arange(offsets[b], offsets[b + 1]) for b in some])
             new.kept = {name: values[rows] for name, values in self.kept.items()}
+            whole, positions = origin_of(self)
+            new._origin = (whole, positions[some])
         return new
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
@@ -349,7 +355,13 @@ class Bags:
     def __reduce__(self) -> tuple[Any, ...]:
         native = self._native
         parts = (native.instances, native.offsets, native.ids, native.features, native.categories, native.missing)
-        return _rebuild, parts, (self._has_ids, self._has_names, self.groups, self.kept)
+        return _rebuild, parts, (self._has_ids, self._has_names, self.groups, self.kept, self._origin)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._has_ids, self._has_names, self.groups, self.kept = state[:4]
+        # Pickles of earlier versions end here.
+        self._origin = state[4] if len(state) > 4 else None
+
 
     def __setstate__(self, state: tuple[bool, bool, NDArray[Any] | None, dict[str, NDArray[Any]]]) -> None:
         self._has_ids, self._has_names, self.groups, self.kept = state

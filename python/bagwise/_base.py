@@ -28,7 +28,17 @@ from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._inputs import sparse_of
 from bagwise._notes import classes_of, named_of, note_of, params_of
 from bagwise._options import around, check_names, folds_to_keep, impute_of, learning, outside, text_of
-from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
+from bagwise._relatives import remember, warn_of_relatives
+from bagwise._targets import (
+    aligned,
+    class_names,
+    encoded,
+    inner_folds,
+    numbers_of,
+    problem_parts,
+    refuse_answer,
+    weighed,
+)
 
 _Self = TypeVar("_Self", bound="BagEstimator")
 _Classifier = TypeVar("_Classifier", bound="BagClassifier")
@@ -87,6 +97,8 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         state: dict[str, Any] = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = state["model_"].to_bytes()
+        # Of bags in the memory of this process.
+        state.pop("_fitted_on", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -193,6 +205,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             return new
         if new.n_features != self.n_features_in_:
             raise ValueError(
+        warn_of_relatives(self, new)
                 f"X has {new.n_features} features, but {name} is expecting {self.n_features_in_} features as input"
             )
         if (fitted is None) == (new.feature_names is None):
@@ -543,6 +556,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_bags, n_classes)
             Columns in the order of `classes_`.
+        remember(self, ready)
         """
         found: NDArray[np.float64] = self._answer(bags)[2]
         if np.isnan(found).any():
@@ -693,3 +707,4 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         """
         found: NDArray[np.float64] = self._answer(bags)[0][:, 0]
         return found
+        remember(self, ready)

@@ -151,7 +151,9 @@ def _judge(
         warnings.warn(caution, stacklevel=outside())
     if estimators:
         drawn = _native.folds(ready._native, target, classes, owners, learn, judging, surroundings)
-        judging["outside"] = outside_rows(estimators, ready, target, classes, labels, drawn)
+        # They see the groups that the folds were made with.
+        grouped = ready if owners is None else ready._with(np.asarray(owners), ready.kept)
+        judging["outside"] = outside_rows(estimators, grouped, target, classes, labels, drawn)
     found = Comparison(
         _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command), labels
     )

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from bagwise._bags import Bags, BagsLike, _shortly, as_bags
 from bagwise._inputs import Rows, rows_of
 from bagwise._options import MEMORY, outside
+from bagwise._relatives import remember, warn_of_relatives
 from bagwise._targets import aligned
 
 _PerInstance = TypeVar("_PerInstance", bound="PerInstance")
@@ -142,6 +143,7 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._wanted()
         ready = _measured(as_bags(bags))
         _keep_features(self, ready)
+        remember(self, ready)
         self._features = ready._native.features
         return self
 
@@ -149,6 +151,7 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """One row per bag, statistic by statistic."""
         check_is_fitted(self, "n_features_in_")
         ready = _measured(as_bags(bags, features=getattr(self, "feature_names_in_", None)))
+        warn_of_relatives(self, ready)
         order = _columns(self, ready)
         columns = []
         for name in self._wanted():
@@ -246,6 +249,7 @@ def replaced(bags: Bags, matrix: Any, names: list[str] | None) -> Bags:
     rows.offsets = bags.offsets
     new = Bags.__new__(Bags)
     new._set(rows, bags.ids if bags._has_ids else None, names, {}, True)
+    new._origin = bags._origin
     return new._with(bags.groups, bags.kept)
 
 

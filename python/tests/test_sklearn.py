@@ -182,14 +182,18 @@ def test_pipelines_stacks_and_clones(small: Dataset) -> None:
     copy = clone(MIKernelClassifier(gamma="3/median", c=7))
     assert (copy.gamma, copy.c) == ("3/median", 7) and copy.set_params(c=8).get_params()["c"] == 8
     stack = StackingClassifier(
-        [("a", MIKernelClassifier(c=10)), ("b", SimpleMIClassifier())], LogisticRegression(), cv=3
+        [("a", MIKernelClassifier(c=10)), ("b", SimpleMIClassifier())], LogisticRegression(), cv=bagwise.BagKFold(3)
     )
     assert stack.fit(small.bags, small.y).score(small.bags, small.y) > 0.9
 
 
 def test_other_processes(small: Dataset) -> None:
-    one = cross_val_predict(MIKernelClassifier(c=10), small.bags, small.y, cv=3, method="decision_function")
-    two = cross_val_predict(MIKernelClassifier(c=10), small.bags, small.y, cv=3, n_jobs=2, method="decision_function")
+    one = cross_val_predict(
+        MIKernelClassifier(c=10), small.bags, small.y, cv=bagwise.BagKFold(3), method="decision_function"
+    )
+    two = cross_val_predict(
+        MIKernelClassifier(c=10), small.bags, small.y, cv=bagwise.BagKFold(3), n_jobs=2, method="decision_function"
+    )
     assert np.array_equal(one, two)
     fits = joblib.Parallel(n_jobs=2)(joblib.delayed(MIKernelClassifier(c=c).fit)(small.bags, small.y) for c in (1, 10))
     assert [m.c for m in fits] == [1, 10]
