@@ -70,11 +70,14 @@ class Explanation:
     machine : str
         The classes that the value separates: the two classes of a binary model, such as ``"1 vs 0"``, or the predicted one
         of several classes, such as ``"cat vs rest"``; empty for regression.
+    label : class or None
+        The class that positive values speak for, one of `classes_`: the second of two, the predicted one of several, or the first
+        of a binary model of several; None for regression.
     bias : float or None
         The constant term; None if a single instance decides.
     parts : ndarray of shape (n_instances,)
-        With a bias, the contribution of each instance: bias and parts add up to the decision value exactly. Without,
-        the decision value of each instance.
+        With a bias, the contribution of each instance: bias and parts add up to `value`. Without, the decision value of each
+        instance.
     chosen : int or None
         The instance that decides, if a single one does.
     intercept : float or None
@@ -87,10 +90,13 @@ class Explanation:
     parts: NDArray[np.float64]
     chosen: int | None
     intercept: float | None = None
+    label: Any = None
 
     @property
     def value(self) -> float:
-        """The decision value that is explained."""
+        """The number that is explained: the value of ``decision_function`` with two classes, the predicted number in a
+        regression, that of `label` in ``class_support`` with several classes, and with ``machines=True`` the value of
+        ``decision_function_machines``."""
         if self.chosen is not None:
             return float(self.parts[self.chosen])
         return float((self.bias or 0.0) + self.parts.sum())

@@ -278,17 +278,20 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         if not machines:
             found = self.model_.explain_predicted(new._native, self._around())
             return Explanations(
-                Explanation(bag, machine, bias, parts, chosen, intercept)
-                for bag, (machine, (bias, parts, chosen), intercept) in zip(new.ids, found, strict=True)
+            With two classes each adds up to :meth:`decision_function`. With several it adds up to the support for the
+            predicted class, its column of ``class_support``; with ``machines=True`` to :meth:`decision_function_machines`.
+                Explanation(bag, machine, bias, parts, chosen, intercept, labels[code] if labels else None)
+                for bag, (machine, code, (bias, parts, chosen), intercept) in zip(new.ids, found, strict=True)
             )
         names = self.model_.machines()
         reasons = self.model_.explain(new._native, self._around())
         return Explanations(
-            Explanation(bag, machine, bias, parts, chosen)
+            Explanation(bag, machine, bias, parts, chosen, None, label)
             for bag, own in zip(new.ids, reasons, strict=True)
-            for machine, (bias, parts, chosen) in zip(names, own, strict=True)
+            for machine, label, (bias, parts, chosen) in zip(names, favoured, own, strict=True)
         )
 
+        favoured = [labels[plus] if labels else None for plus, _ in self._sides()]
     def card(self) -> dict[str, Any]:
         """The model card, like ``bagwise show``: data, method, parameters, estimate, threshold, columns, versions.
 
@@ -296,6 +299,41 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         -------
         dict
         """
+    def _sides(self) -> list[tuple[int, int | None]]:
+        """For each binary model the class that it says yes to, and the other one; None for all others."""
+        header = json.loads(self.model_.header())
+        if len(header["classes"]) == 2:
+            # Above 0 is the second class, whatever the command line was told.
+            return [(1, 0)]
+        return [(task["plus"], task["minus"]) for task in header["tasks"]]
+
+    def machines(self) -> list[str]:
+        """The binary models of the estimator: their two sides, such as ``"cat vs dog"`` or ``"cat vs rest"``.
+
+        Returns
+        -------
+        list of str
+            The columns of :meth:`decision_function_machines`; one empty name for a regression.
+        """
+        check_is_fitted(self)
+        return self.model_.machines()
+
+    def decision_function_machines(self, bags: BagsLike) -> NDArray[np.float64]:
+        """The output of every binary model: the values that ``explain(bags, machines=True)`` explains.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_machines)
+            Columns in the order of :meth:`machines`. A value above 0 means the first side.
+        """
+        new = self._ready(bags)
+        return self.model_.outputs(new._native, self._around())
+
         check_is_fitted(self)
         header = json.loads(self.model_.header())
         training = header["training"]
@@ -616,6 +654,30 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = self._method == "majority"
         return tags
+    def class_support(self, bags: BagsLike) -> NDArray[np.float64]:
+        """The sum of the outputs of all binary models in favour of each class: what :meth:`explain` explains.
+
+        If one binary model stands for each class, or there are two classes, this is the :meth:`decision_function`. If pairs of classes
+        vote, the decision function counts votes, to which it adds less than half a vote that grows with the support.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_classes)
+            Columns in the order of `classes_`.
+        """
+        outputs = self.decision_function_machines(bags)
+        support = np.zeros((len(outputs), len(self.classes_)))
+        for output, (plus, minus) in zip(outputs.T, self._sides(), strict=True):
+            support[:, plus] += output
+            if minus is not None:
+                support[:, minus] -= output
+        return support
+
 
     def _learning(self, **further: Any) -> dict[str, Any]:
         # Inner folds would have nothing to tell: there are no probabilities and no threshold.
