@@ -286,8 +286,9 @@ def _padded(array: NDArray[Any], bag_ids: ArrayLike | None, lengths: ArrayLike |
     """Bags that were filled up to one size; `lengths` or `mask` tell which rows are theirs."""
     count, most = array.shape[:2]
     if lengths is None and mask is None:
+        _refuse_empty_ends(array)
         ends = array[:, -1, :]
-        empty = ((ends == 0) | (ends != ends)).all(axis=1) if ends.dtype.kind in "fiu" else np.zeros(count, np.bool_)
+        empty = (ends == 0).all(axis=1) if ends.dtype.kind in "fiu" else np.zeros(count, np.bool_)
         if most > 1 and empty.any() and not empty.all():
             warnings.warn(
                 f"{int(empty.sum())} of {count} bags end in a row without values, which looks like padding but counts as "
@@ -312,6 +313,26 @@ def _padded(array: NDArray[Any], bag_ids: ArrayLike | None, lengths: ArrayLike |
     return _joined([bag[own] for bag, own in zip(array, there, strict=True)], bag_ids)
 
 
+def _refuse_empty_ends(array: NDArray[Any]) -> None:
+    """Refuses bags that end in rows of nothing but NaN: filled in with medians, padding would be learned from."""
+    if array.dtype.kind != "f" or 0 in array.shape:
+        return
+    ends = np.flatnonzero(np.isnan(array[:, -1, :]).all(axis=1))
+    if len(ends) == 0:
+        return
+    first = array[ends[0]]
+    there = np.flatnonzero(~np.isnan(first).all(axis=1))
+    which = f"bag {ends[0]} (counted from 0)"
+    if len(there) == 0:
+        raise ValueError(f"{which} has no value at all, only NaN; leave it out")
+    length = int(there[-1]) + 1
+    more = f", as do {len(ends) - 1} more" if len(ends) > 1 else ""
+    raise ValueError(
+        f"{which} ends in {len(first) - length} rows of nothing but NaN{more}, which looks like padding; pass lengths= (here "
+        f"{length}) or mask=, as Bags(X, lengths=...), or leave these rows out"
+    )
+
+
 def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
     if bag_ids is not None:
         raise ValueError("bag_ids belong to one matrix of all instances; these are several")
@@ -330,7 +351,16 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
                 "(one instance: bag.reshape(1, -1))"
             )
         if array.shape[1] != arrays[0].shape[1]:
-            raise ValueError(f"bag {i} has {array.shape[1]} features, bag 0 has {arrays[0].shape[1]}; they must agree")
+            raise ValueError(
+                f"bag {i} (counted from 0) has {array.shape[1]} features, bag 0 has {arrays[0].shape[1]}; they must agree"
+            )
+    ends = sum(a.dtype.kind == "f" and len(a) > 1 and bool(np.isnan(a[-1]).all()) for a in arrays)
+    if ends:
+        warnings.warn(
+            f"{ends} of {len(arrays)} bags end in a row of nothing but NaN, which looks like padding but counts as an instance; leave "
+            "such rows out if they are padding",
+            stacklevel=outside(),
+        )
     single = all(_is_single(a) for a in arrays)
     offsets = np.cumsum([0] + [len(a) for a in arrays]).astype(np.int64)
     rows = (numbers(a, f"bag {i}") for i, a in enumerate(arrays))
