@@ -101,8 +101,9 @@ def test_a_series_of_positions_stays_one(small: Dataset) -> None:
     assert model.score(small.bags, small.y) > 0.9
     # The index that pandas makes itself counts positions, even where bags are called by numbers.
     turned = np.arange(40)[::-1]
-    bags = Bags(list(small.bags), ids=[str(i) for i in turned])
+    bags = Bags(list(small.bags), ids=[str(i + 1) for i in turned])
     assert MIKernelClassifier(c=10).fit(bags, pd.Series(small.y)).score(bags, small.y) > 0.9
+    bags = Bags(list(small.bags), ids=[str(i) for i in turned])
     by_id = pd.Series(small.y[::-1], index=pd.Index(np.arange(40), name="bag"))
     assert MIKernelClassifier(c=10).fit(bags, by_id).score(bags, small.y) > 0.9
 
