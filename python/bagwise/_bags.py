@@ -166,6 +166,10 @@ class Bags:
         """The number of bags, as a shape: scikit-learn asks for it."""
         return (len(self),)
 
+    def _called(self, at: int) -> str:
+        """A bag in a message: by its name if somebody named it, else by its position."""
+        return f"bag '{self.ids[at]}'" if self._has_ids else f"bag {at} (counted from 0)"
+
     @property
     def n_instances(self) -> int:
         """Number of instances of all bags."""

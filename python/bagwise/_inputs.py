@@ -347,7 +347,7 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
     for i, array in enumerate(arrays):
         if array.ndim != 2:
             raise ValueError(
-                f"bag {i} has {array.ndim} dimensions; a bag is a 2-D array, rows are instances "
+                f"bag {i} (counted from 0) has {array.ndim} dimensions; a bag is a 2-D array, rows are instances "
                 "(one instance: bag.reshape(1, -1))"
             )
         if array.shape[1] != arrays[0].shape[1]:
@@ -363,7 +363,7 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
         )
     single = all(_is_single(a) for a in arrays)
     offsets = np.cumsum([0] + [len(a) for a in arrays]).astype(np.int64)
-    rows = (numbers(a, f"bag {i}") for i, a in enumerate(arrays))
+    rows = (numbers(a, f"bag {i} (counted from 0)") for i, a in enumerate(arrays))
     return Rows(rows, offsets, None, None, single, names, arrays if single else None)
 
 
@@ -382,8 +382,13 @@ def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
     for i, bag in enumerate(bags):
         own = list(bag.columns)
         if sorted(map(str, own)) != sorted(map(str, first)) or len(set(own)) < len(own):
-            raise ValueError(f"bag {i} has the columns {own}, bag 0 {first}; give all bags the same ones, each once")
-    if not all(isinstance(name, str) for name in first):
-        return bags, None
-    refuse_roles(first, lambda _: "drop it from every bag")
-    return [bag if list(bag.columns) == first else bag[first] for bag in bags], first
+            raise ValueError(
+                f"bag {i} (counted from 0) has the columns {own}, bag 0 {first}; give all bags the same ones, each once"
+            )
+    names = [str(name) for name in first]
+    if not any(isinstance(name, str) for name in first) and set(first) == set(range(len(first))):
+        # Positions, which pandas makes itself: no names, but an order.
+        first, names = list(range(len(first))), None
+    else:
+        refuse_roles(names, lambda _, __: "drop it from every bag")
+    return [bag if list(bag.columns) == first else bag[first] for bag in bags], names

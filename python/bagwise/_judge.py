@@ -147,7 +147,7 @@ def _judge(
         "outside": [],
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
-    for caution in _native.cautions(ready._native, target, classes, owners, optimize, surroundings):
+    for caution in _native.cautions(ready._native, ready._has_ids, target, classes, owners, optimize, surroundings):
         warnings.warn(caution, stacklevel=outside())
     if estimators:
         drawn = _native.folds(ready._native, target, classes, owners, learn, judging, surroundings)
@@ -598,7 +598,7 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
-    for caution in _native.cautions(ready._native, target, classes, owners, optimize, surroundings):
+    for caution in _native.cautions(ready._native, ready._has_ids, target, classes, owners, optimize, surroundings):
         warnings.warn(caution, stacklevel=outside())
     kept: dict[str, Any] = {
         "scale": scale,

@@ -101,6 +101,7 @@ def report(judged: str, title: str | None, hide_ids: bool) -> str: ...
 def gram(bags: Bags, against: Bags | None, learning: dict[str, Any], around: dict[str, Any]) -> _Floats: ...
 def cautions(
     bags: Bags,
+    named: bool,
     y: _Floats,
     classes: list[str] | None,
     groups: list[str] | None,

@@ -157,8 +157,8 @@ def problem_parts(
             raise ValueError(f"{len(owners)} groups for {len(bags)} bags")
         if gaps(given).any():
             # Taken for a group, all bags without one would go to the same fold.
-            name = bags.ids[int(np.flatnonzero(gaps(given))[0])]
-            raise ValueError(f"bag '{name}' has no group; give every bag one, its own if it stands alone")
+            name = bags._called(int(np.flatnonzero(gaps(given))[0]))
+            raise ValueError(f"{name} has no group; give every bag one, its own if it stands alone")
     return weights, owners
 
 
