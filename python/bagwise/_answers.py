@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,14 @@ class Explanation:
 
 class Explanations(list[Explanation]):
     """A list of explanations, bag by bag, with a table view."""
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Explanation: ...
+    @overload
+    def __getitem__(self, key: slice) -> Explanations: ...
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return Explanations(found) if isinstance(key, slice) else found
 
     def to_frame(self) -> Any:
         """A pandas frame with one row per bag, machine and instance: its contribution, and whether it decides."""

@@ -6,6 +6,8 @@ import json
 import os
 from typing import Any, ClassVar, Literal, TypeVar
 
+from sklearn.utils.validation import check_is_fitted
+
 from bagwise import _native
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
 from bagwise._notes import classes_of, noted
@@ -71,6 +73,7 @@ class _AutoEstimator(BagEstimator):
         list of (name, share)
             The largest share first.
         """
+        check_is_fitted(self)
         header = json.loads(self.model_.header())
         found = header.get("members") or [{"method": header["method"], "share": 1.0}]
         return [(member["method"], float(member["share"])) for member in found]

@@ -227,12 +227,12 @@ class Bags:
         new = self._like(self._native.select(some))
         if self.groups is not None:
             new.groups = self.groups[some]
+            whole, positions = origin_of(self)
+            new._origin = (whole, positions[some])
         if self.kept:
             offsets = self.offsets
             rows = np.concatenate([np.arange(offsets[b], offsets[b + 1]) for b in some])
             new.kept = {name: values[rows] for name, values in self.kept.items()}
-            whole, positions = origin_of(self)
-            new._origin = (whole, positions[some])
         return new
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
@@ -297,6 +297,10 @@ class Bags:
         if (mine.ids, mine.features, mine.categories) != (yours.ids, yours.features, yours.categories):
             return False
         if not np.array_equal(mine.offsets, yours.offsets):
+            return False
+        if not _same(self.groups, other.groups) or self.kept.keys() != other.kept.keys():
+            return False
+        if not all(_same(values, other.kept[name]) for name, values in self.kept.items()):
             return False
         a, b = self.instances, other.instances
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
@@ -367,8 +371,12 @@ class Bags:
         self._origin = state[4] if len(state) > 4 else None
 
 
-    def __setstate__(self, state: tuple[bool, bool, NDArray[Any] | None, dict[str, NDArray[Any]]]) -> None:
-        self._has_ids, self._has_names, self.groups, self.kept = state
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    """Whether columns are equal, or both not there."""
+    if a is None or b is None:
+        return a is b
+    numbers = a.dtype.kind == b.dtype.kind == "f"
+    return bool(np.array_equal(a, b, equal_nan=numbers))
 
 
 def _rebuild(*parts: Any) -> Bags:

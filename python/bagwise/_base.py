@@ -117,6 +117,12 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return around(self.random_state, self.n_jobs, self.memory, self.precision)
 
     def _point(self) -> dict[str, str]:
+        for name in self._parameters:
+            value = getattr(self, name)
+            if isinstance(value, (list, tuple, np.ndarray)):
+                raise ValueError(
+                    f"{name} is {value!r}; an estimator takes one value: choose among several with GridSearchCV or bagwise.fit"
+                )
         return {own: text_of(getattr(self, name)) for name, own in self._parameters.items()}
 
     def _learning(self, **further: Any) -> dict[str, Any]:
@@ -199,13 +205,13 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         fitted = getattr(self, "feature_names_in_", None)
         new = self._bags(bags, fitted)
+        warn_of_relatives(self, new)
         name = type(self).__name__
         if fitted is not None and new.feature_names is not None:
             # Columns are matched by name, in any order, and further ones are left out.
             return new
         if new.n_features != self.n_features_in_:
             raise ValueError(
-        warn_of_relatives(self, new)
                 f"X has {new.n_features} features, but {name} is expecting {self.n_features_in_} features as input"
             )
         if (fitted is None) == (new.feature_names is None):
@@ -272,18 +278,20 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         -------
         Explanations
             A list with one :class:`Explanation` per bag; with ``machines=True``, one per bag and binary model, bag by bag.
+            With two classes each adds up to :meth:`decision_function`. With several it adds up to the support for the
+            predicted class, its column of ``class_support``; with ``machines=True`` to :meth:`decision_function_machines`.
             ``to_frame()`` returns a table with one row per instance; ``plot()`` draws a figure.
         """
         new = self._ready(bags)
+        labels: list[Any] = list(getattr(self, "classes_", ()))
         if not machines:
             found = self.model_.explain_predicted(new._native, self._around())
             return Explanations(
-            With two classes each adds up to :meth:`decision_function`. With several it adds up to the support for the
-            predicted class, its column of ``class_support``; with ``machines=True`` to :meth:`decision_function_machines`.
                 Explanation(bag, machine, bias, parts, chosen, intercept, labels[code] if labels else None)
                 for bag, (machine, code, (bias, parts, chosen), intercept) in zip(new.ids, found, strict=True)
             )
         names = self.model_.machines()
+        favoured = [labels[plus] if labels else None for plus, _ in self._sides()]
         reasons = self.model_.explain(new._native, self._around())
         return Explanations(
             Explanation(bag, machine, bias, parts, chosen, None, label)
@@ -291,14 +299,6 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             for machine, label, (bias, parts, chosen) in zip(names, favoured, own, strict=True)
         )
 
-        favoured = [labels[plus] if labels else None for plus, _ in self._sides()]
-    def card(self) -> dict[str, Any]:
-        """The model card, like ``bagwise show``: data, method, parameters, estimate, threshold, columns, versions.
-
-        Returns
-        -------
-        dict
-        """
     def _sides(self) -> list[tuple[int, int | None]]:
         """For each binary model the class that it says yes to, and the other one; None for all others."""
         header = json.loads(self.model_.header())
@@ -334,6 +334,13 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         new = self._ready(bags)
         return self.model_.outputs(new._native, self._around())
 
+    def card(self) -> dict[str, Any]:
+        """The model card, like ``bagwise show``: data, method, parameters, estimate, threshold, columns, versions.
+
+        Returns
+        -------
+        dict
+        """
         check_is_fitted(self)
         header = json.loads(self.model_.header())
         training = header["training"]
@@ -542,12 +549,14 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         """
         ready = self._bags(bags)
         codes, classes = encoded(aligned(y, ready, "y"), type(self).__name__)
+        refuse_answer(ready, codes, classes)
         sample_weight = aligned(sample_weight, ready, "sample_weight")
         if isinstance(self.class_weight, Mapping):
             sample_weight = weighed(self.class_weight, classes, codes, sample_weight)
         owners = aligned(groups, ready, "groups")
         self._keep(self._learn(ready, codes, classes, sample_weight, owners, conformal))
         self.classes_ = classes
+        remember(self, ready)
         self._warn()
         return self
 
@@ -594,7 +603,6 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_bags, n_classes)
             Columns in the order of `classes_`.
-        remember(self, ready)
         """
         found: NDArray[np.float64] = self._answer(bags)[2]
         if np.isnan(found).any():
@@ -646,14 +654,6 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         scores, codes = self._answer(bags)[:2]
         return _decisions(scores, codes)
 
-
-class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
-    """A method that predicts numbers; use its subclasses."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = self._method == "majority"
-        return tags
     def class_support(self, bags: BagsLike) -> NDArray[np.float64]:
         """The sum of the outputs of all binary models in favour of each class: what :meth:`explain` explains.
 
@@ -678,6 +678,14 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
                 support[:, minus] -= output
         return support
 
+
+class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
+    """A method that predicts numbers; use its subclasses."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self._method == "majority"
+        return tags
 
     def _learning(self, **further: Any) -> dict[str, Any]:
         # Inner folds would have nothing to tell: there are no probabilities and no threshold.
@@ -714,8 +722,10 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         """
         ready = self._bags(bags)
         values = numbers_of(aligned(y, ready, "y"), type(self).__name__)
+        refuse_answer(ready, values, None)
         weights, owners = aligned(sample_weight, ready, "sample_weight"), aligned(groups, ready, "groups")
         self._keep(self._learn(ready, values, None, weights, owners, conformal))
+        remember(self, ready)
         self._warn()
         return self
 
@@ -769,4 +779,3 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         """
         found: NDArray[np.float64] = self._answer(bags)[0][:, 0]
         return found
-        remember(self, ready)

@@ -367,18 +367,22 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
     return Rows(rows, offsets, None, None, single, names, arrays if single else None)
 
 
-def refuse_roles(features: list[Any], remedy: Callable[[str], str]) -> None:
-    """Columns whose names say that they are no features: they would give the answer away."""
-    for role in ("label", "group", "instance_label"):
-        if role in features:
-            raise ValueError(f"the column '{role}' would be learned from as a feature; {remedy(role)}, or rename it")
+def refuse_roles(features: list[Any], remedy: Callable[[str, str], str]) -> None:
+    """Columns whose names say that they are no features: they would give the answer away. `remedy` gets the role and the name."""
+    for name in features:
+        role = str(name).lower()
+        if role in ("label", "group", "instance_label"):
+            raise ValueError(
+                f"the column '{name}' would be learned from as a feature; {remedy(role, str(name))}, or rename it"
+            )
 
 
 def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
     """Frames with their columns in the order of the first, and the names of these; other bags as they are."""
     if not all(hasattr(bag, "columns") and hasattr(bag, "__array__") for bag in bags):
         return bags, None
-    first = list(bags[0].columns)
+    first: list[Any] = list(bags[0].columns)
+    names: list[str] | None
     for i, bag in enumerate(bags):
         own = list(bag.columns)
         if sorted(map(str, own)) != sorted(map(str, first)) or len(set(own)) < len(own):

@@ -21,7 +21,16 @@ from bagwise._estimators import ESTIMATORS
 from bagwise._notes import is_auto, note_of
 from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
 from bagwise._outside import outside_rows
-from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
+from bagwise._targets import (
+    aligned,
+    class_names,
+    encoded,
+    inner_folds,
+    numbers_of,
+    problem_parts,
+    refuse_answer,
+    weighed,
+)
 
 
 def methods() -> list[dict[str, Any]]:
@@ -114,6 +123,7 @@ def _judge(
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, labels = _target(aligned(y, ready, "y"), task, "an evaluation")
+    refuse_answer(ready, target, classes)
     _check_weight(class_weight, classes)
     _, owners = problem_parts(ready, target, None, aligned(groups, ready, "groups"))
     count = given = None
@@ -578,6 +588,7 @@ def fit(
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, given = _target(aligned(y, ready, "y"), task, "bagwise.fit")
+    refuse_answer(ready, target, classes)
     _check_weight(class_weight, classes)
     sample_weight = aligned(sample_weight, ready, "sample_weight")
     if isinstance(class_weight, Mapping):

@@ -99,7 +99,7 @@ def test_a_series_of_positions_stays_one(small: Dataset) -> None:
     # Bags without names of their own: whatever index the series has, as everywhere in scikit-learn.
     model = MIKernelClassifier(c=10).fit(list(small.bags), pd.Series(small.y, index=np.arange(40)[::-1]))
     assert model.score(small.bags, small.y) > 0.9
-    # The index that pandas makes itself counts positions, even where bags are called by numbers.
+    # The index that pandas makes itself counts positions, even where bags are called by other numbers.
     turned = np.arange(40)[::-1]
     bags = Bags(list(small.bags), ids=[str(i + 1) for i in turned])
     assert MIKernelClassifier(c=10).fit(bags, pd.Series(small.y)).score(bags, small.y) > 0.9
