@@ -491,7 +491,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator
 
 def _scored(score: Any, bags: Bags, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """A score of scikit-learn's, with labels and weights in the order of the bags."""
-    return float(score(bags, aligned(y, bags, "y"), aligned(sample_weight, bags, "sample_weight")))
+    y, sample_weight = aligned(y, bags, "y"), aligned(sample_weight, bags, "sample_weight")
+    # What has to be said of bags in a split is said.
+    bags = bags._like(bags._native)
+    bags._origin = None
+    return float(score(bags, y, sample_weight))
 
 
 class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,13 +39,19 @@ class BagKFold(BaseCrossValidator):  # type: ignore[misc]
     (4,)
     """
 
+    # That groups are wanted, where scikit-learn routes them.
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
+
     def __init__(self, n_splits: int = 5, *, random_state: Any = 0) -> None:
         self.n_splits = n_splits
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """The number of folds."""
-        return int(self.n_splits)
+        count = self.n_splits
+        if not isinstance(count, numbers.Integral) or isinstance(count, bool) or count < 2:
+            raise ValueError(f"n_splits is {count!r}; give a whole number of at least 2")
+        return int(count)
 
     def _iter_test_masks(
         self, X: Any = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -59,9 +66,13 @@ class BagKFold(BaseCrossValidator):  # type: ignore[misc]
             else:
                 target = numbers_of(y, "BagKFold")
         _, owners = problem_parts(bags, target, None, aligned(groups, bags, "groups"))
+        count = self.get_n_splits()
+        units, what = (len(bags), "bags") if owners is None else (len(set(owners)), "groups")
+        if count > units:
+            raise ValueError(f"n_splits is {count}, but there are {units} {what}; give at most {units}")
         judging: dict[str, Any] = {
             "protocol": "kfold",
-            "folds": int(self.n_splits),
+            "folds": count,
             "inner": 2,
             "repeats": 1,
             "given": None,

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch, check_random_state
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from bagwise._bags import Bags, BagsLike, _shortly, as_bags
@@ -147,8 +148,8 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._features = ready._native.features
         return self
 
-    def transform(self, bags: BagsLike) -> NDArray[np.float64]:
-        """One row per bag, statistic by statistic."""
+    def transform(self, bags: BagsLike) -> Any:
+        """One row per bag, statistic by statistic: an array, or what ``set_output`` asks for."""
         check_is_fitted(self, "n_features_in_")
         ready = _measured(as_bags(bags, features=getattr(self, "feature_names_in_", None)))
         warn_of_relatives(self, ready)
@@ -160,7 +161,13 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 found = np.stack([_STATISTICS[name](bag.astype(np.float64, copy=False)) for bag in ready])
                 columns.append(found if order is None else found[:, order])
-        return np.concatenate(columns, axis=1)
+        vectors = np.concatenate(columns, axis=1)
+        if _get_output_config("transform", self)["dense"] == "pandas":
+            import pandas as pd
+
+            # scikit-learn would give it the index of a frame of instances.
+            return pd.DataFrame(vectors, index=ready.ids, columns=self.get_feature_names_out())
+        return vectors
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names such as ``mean_x``."""

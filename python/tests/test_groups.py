@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -25,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 import bagwise
 from bagwise import BagKFold, Bags, BagSummary, Dataset, PerInstance, SimpleMIClassifier, SimpleMIRegressor
 
-SPLIT = "bags are of groups that .* was trained on, such as '.*cv=bagwise.BagKFold"
+SPLIT = "trained on other bags of the same groups as these, .*cv=bagwise.BagKFold"
 
 
 def small_model() -> SimpleMIClassifier:
@@ -103,8 +104,11 @@ def test_folds_of_everything_that_scikit_learn_passes(small: Dataset) -> None:
         owners = groups if given is not None else small.bags.groups
         for train, test in BagKFold(4).split(X, y, given):
             assert not set(owners[train]) & set(owners[test])
-    with pytest.raises(ValueError, match="10 groups"):
+    with pytest.raises(ValueError, match="n_splits is 20, but there are 10 groups"):
         list(BagKFold(20).split(small.bags, small.y))
+    for wrong in ("3", 1, 2.5, True):
+        with pytest.raises(ValueError, match="n_splits is .*; give a whole number of at least 2"):
+            list(BagKFold(wrong).split(small.bags, small.y))  # type: ignore[arg-type]
     found = bagwise.compare(small.bags, small.y, methods=["simple-mi"], folds=BagKFold(4), protocol="given")
     assert len(found) == 2
 
@@ -121,6 +125,24 @@ def test_estimators_of_a_comparison_see_the_groups_of_its_folds(small: Dataset) 
             folds=4,
             estimators={"mine": small_model()},
         )
+
+
+def test_a_fold_tells_of_it_once_and_all_in_the_same_words(small: Dataset) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        cross_val_score(small_model(), small.bags, small.y, cv=4)
+    assert len(said) == 4 and len({str(one.message) for one in said}) == 1
+
+
+def test_groups_are_routed_to_the_folds(small: Dataset) -> None:
+    bags = Bags(list(small.bags))
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = small_model().set_fit_request(groups=False)
+        found = cross_validate(
+            model, bags, small.y, cv=BagKFold(4), params={"groups": small.groups}, return_indices=True
+        )
+    for train, test in zip(found["indices"]["train"], found["indices"]["test"], strict=True):
+        assert not set(small.bags.groups[train]) & set(small.bags.groups[test])
 
 
 def test_regressors_tell_of_it_too(small: Dataset) -> None:

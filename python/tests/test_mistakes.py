@@ -7,16 +7,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import bagwise
 from bagwise import (
     AutoClassifier,
     Bags,
+    BagSummary,
     Dataset,
     Explanations,
     MIKernelClassifier,
     MIKernelRegressor,
+    PerInstance,
     SimpleMIClassifier,
 )
 
@@ -107,6 +113,20 @@ def test_some_explanations_are_explanations(small: Dataset) -> None:
     some = why[:2]
     assert isinstance(some, Explanations) and len(some.to_frame()) == small.bags.sizes()[:2].sum()
     assert some[0] is why[0]
+
+
+def test_vectors_of_bags_are_frames_where_frames_are_wanted(small: Dataset) -> None:
+    frame, plain = frame_of(small), BagSummary(["mean"]).fit_transform(frame_of(small))
+    found = BagSummary(["mean"]).set_output(transform="pandas").fit_transform(frame)
+    assert found.index.tolist() == [f"b{i}" for i in range(40)] and found.columns.tolist() == [
+        "mean_a",
+        "mean_b",
+        "mean_c",
+    ]
+    assert np.array_equal(found.to_numpy(), plain)
+    with sklearn.config_context(transform_output="pandas"):
+        line = make_pipeline(PerInstance(StandardScaler()), BagSummary(), LogisticRegression()).fit(frame, small.y)
+        assert line.score(frame, small.y) > 0.8
 
 
 def test_what_is_not_fitted_says_so() -> None:
