@@ -218,3 +218,17 @@ def test_an_evaluation_names_arguments_that_exist() -> None:
     texts = [str(one.message) for one in said]
     assert any("bags 29 (counted from 0) and 1 (counted from 0) have the same instances" in text for text in texts)
     assert any(text.endswith("put copies in one group with groups=[…], one entry per bag") for text in texts)
+
+
+# --- files
+
+
+def test_labels_that_are_read_as_one_are_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from bagwise import _native
+
+    table = tmp_path / "t.csv"
+    table.write_text("bag,label,x\na,01,1\nb,1,2\nc,2,3\n")
+    with pytest.warns(UserWarning, match="labels '01' and '1' are treated as one"):
+        assert bagwise.read(table).y.tolist() == ["01", "01", "2"]
+    assert _native.main(["bagwise", "inspect", str(table)]) == 0
+    assert "labels '01' and '1' are treated as one" in capfd.readouterr().err
