@@ -29,10 +29,13 @@ def aligned(values: Any, bags: Bags, what: str) -> Any:
     index = getattr(values, "index", None)
     if index is None or callable(index) or not hasattr(values, "iloc"):
         return values
+    counted = type(index).__name__ == "RangeIndex" and index.name is None
+    if counted and not bags._has_ids:
+        return values
     ids, labels = bags.ids, id_names(np.asarray(index))
-    if type(index).__name__ == "RangeIndex" and index.name is None:
+    if counted:
         # pandas makes this index itself, of positions; but these may as well be the names of the bags.
-        if bags._has_ids and labels != ids and len(labels) == len(ids) and set(labels) == set(ids):
+        if labels != ids and len(labels) == len(ids) and set(labels) == set(ids):
             raise ValueError(
                 f"{what} has the index {labels[0]} to {labels[-1]}, which are the names of the bags in another order; give "
                 f"{what}.to_numpy() if it is in the order of the bags, or {what}.rename_axis('bag') if its index names them"
