@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         WMKSVMRegressor,
         # End of estimators.
     )
+    from bagwise._folds import BagKFold
     from bagwise._frames import from_frame
     from bagwise._judge import compare, evaluate, fit, gram, load, methods
     from bagwise._transform import BagMap, BagSummary, PerInstance, permutation_importance
@@ -96,6 +97,7 @@ _WHERE = {
     "AutoRegressor": "_auto",
     "BagClassifier": "_base",
     "BagEstimator": "_base",
+    "BagKFold": "_folds",
     "BagMap": "_transform",
     "BagRegressor": "_base",
     "BagSummary": "_transform",
@@ -124,6 +126,7 @@ __all__ = [
     "AutoRegressor",
     "BagClassifier",
     "BagEstimator",
+    "BagKFold",
     "BagMap",
     "BagRegressor",
     "BagSummary",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,11 +70,14 @@ class Explanation:
     machine : str
         The classes that the value separates: the two classes of a binary model, such as ``"1 vs 0"``, or the predicted one
         of several classes, such as ``"cat vs rest"``; empty for regression.
+    label : class or None
+        The class that positive values speak for, one of `classes_`: the second of two, the predicted one of several, or the first
+        of a binary model of several; None for regression.
     bias : float or None
         The constant term; None if a single instance decides.
     parts : ndarray of shape (n_instances,)
-        With a bias, the contribution of each instance: bias and parts add up to the decision value exactly. Without,
-        the decision value of each instance.
+        With a bias, the contribution of each instance: bias and parts add up to `value`. Without, the decision value of each
+        instance.
     chosen : int or None
         The instance that decides, if a single one does.
     intercept : float or None
@@ -87,10 +90,13 @@ class Explanation:
     parts: NDArray[np.float64]
     chosen: int | None
     intercept: float | None = None
+    label: Any = None
 
     @property
     def value(self) -> float:
-        """The decision value that is explained."""
+        """The number that is explained: the value of ``decision_function`` with two classes, the predicted number in a
+        regression, that of `label` in ``class_support`` with several classes, and with ``machines=True`` the value of
+        ``decision_function_machines``."""
         if self.chosen is not None:
             return float(self.parts[self.chosen])
         return float((self.bias or 0.0) + self.parts.sum())
@@ -123,6 +129,14 @@ class Explanation:
 
 class Explanations(list[Explanation]):
     """A list of explanations, bag by bag, with a table view."""
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Explanation: ...
+    @overload
+    def __getitem__(self, key: slice) -> Explanations: ...
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return Explanations(found) if isinstance(key, slice) else found
 
     def to_frame(self) -> Any:
         """A pandas frame with one row per bag, machine and instance: its contribution, and whether it decides."""

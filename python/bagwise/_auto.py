@@ -6,9 +6,11 @@ import json
 import os
 from typing import Any, ClassVar, Literal, TypeVar
 
+from sklearn.utils.validation import check_is_fitted
+
 from bagwise import _native
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
-from bagwise._notes import classes_of
+from bagwise._notes import classes_of, noted
 from bagwise._options import MEMORY, impute_of, learning
 
 __all__ = ["ENSEMBLE", "AutoClassifier", "AutoRegressor"]
@@ -57,11 +59,7 @@ class _AutoEstimator(BagEstimator):
     def _of(cls: type[_Auto], model: _native.Model) -> _Auto:
         header = json.loads(model.header())
         known = set(cls._get_param_names())
-        noted = (header.get("note") or {}).get("params", {})
-        # Values that are no plain JSON are packed in lists or dictionaries; the defaults stand in for them.
-        new = cls(
-            **{name: value for name, value in noted.items() if name in known and not isinstance(value, (dict, list))}
-        )
+        new = cls(**{name: value for name, value in noted(header).items() if name in known})
         new._keep(model)
         if header["classes"]:
             new.classes_ = classes_of(header)
@@ -75,6 +73,7 @@ class _AutoEstimator(BagEstimator):
         list of (name, share)
             The largest share first.
         """
+        check_is_fitted(self)
         header = json.loads(self.model_.header())
         found = header.get("members") or [{"method": header["method"], "share": 1.0}]
         return [(member["method"], float(member["share"])) for member in found]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bagwise._inputs import Rows, array_of, is_array, rows_of, sparse_of
 from bagwise._native import Bags as NativeBags
+from bagwise._relatives import origin_of
 
 #: What can be given where bags are wanted; see :class:`Bags`.
 BagsLike: TypeAlias = Any
@@ -83,6 +84,8 @@ class Bags:
     _has_names: bool
     groups: NDArray[Any] | None
     kept: dict[str, NDArray[Any]]
+    #: Bags that these were taken from, and their positions there; None if they were not, see `_relatives.py`.
+    _origin: tuple[str, NDArray[np.int64]] | None = None
 
     def __init__(
         self,
@@ -147,6 +150,7 @@ class Bags:
         """The same bags in another form."""
         new = Bags._of(native)
         new._has_ids, new._has_names, new.groups, new.kept = self._has_ids, self._has_names, self.groups, self.kept
+        new._origin = self._origin
         return new
 
     def _with(self, groups: NDArray[Any] | None, kept: Mapping[str, NDArray[Any]]) -> Bags:
@@ -161,6 +165,10 @@ class Bags:
     def shape(self) -> tuple[int]:
         """The number of bags, as a shape: scikit-learn asks for it."""
         return (len(self),)
+
+    def _called(self, at: int) -> str:
+        """A bag in a message: by its name if somebody named it, else by its position."""
+        return f"bag '{self.ids[at]}'" if self._has_ids else f"bag {at} (counted from 0)"
 
     @property
     def n_instances(self) -> int:
@@ -219,6 +227,8 @@ class Bags:
         new = self._like(self._native.select(some))
         if self.groups is not None:
             new.groups = self.groups[some]
+            whole, positions = origin_of(self)
+            new._origin = (whole, positions[some])
         if self.kept:
             offsets = self.offsets
             rows = np.concatenate([np.arange(offsets[b], offsets[b + 1]) for b in some])
@@ -288,6 +298,10 @@ class Bags:
             return False
         if not np.array_equal(mine.offsets, yours.offsets):
             return False
+        if not _same(self.groups, other.groups) or self.kept.keys() != other.kept.keys():
+            return False
+        if not all(_same(values, other.kept[name]) for name, values in self.kept.items()):
+            return False
         a, b = self.instances, other.instances
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
             return np.array_equal(a, b, equal_nan=True)
@@ -349,10 +363,20 @@ class Bags:
     def __reduce__(self) -> tuple[Any, ...]:
         native = self._native
         parts = (native.instances, native.offsets, native.ids, native.features, native.categories, native.missing)
-        return _rebuild, parts, (self._has_ids, self._has_names, self.groups, self.kept)
+        return _rebuild, parts, (self._has_ids, self._has_names, self.groups, self.kept, self._origin)
 
-    def __setstate__(self, state: tuple[bool, bool, NDArray[Any] | None, dict[str, NDArray[Any]]]) -> None:
-        self._has_ids, self._has_names, self.groups, self.kept = state
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._has_ids, self._has_names, self.groups, self.kept = state[:4]
+        # Pickles of earlier versions end here.
+        self._origin = state[4] if len(state) > 4 else None
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    """Whether columns are equal, or both not there."""
+    if a is None or b is None:
+        return a is b
+    numbers = a.dtype.kind == b.dtype.kind == "f"
+    return bool(np.array_equal(a, b, equal_nan=numbers))
 
 
 def _rebuild(*parts: Any) -> Bags:

@@ -23,12 +23,23 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bagwise import _native
-from bagwise._answers import Explanation, Explanations, Predictions
+from bagwise._answers import Predictions
 from bagwise._bags import Bags, BagsLike, as_bags
+from bagwise._explaining import Explaining
 from bagwise._inputs import sparse_of
 from bagwise._notes import classes_of, named_of, note_of, params_of
 from bagwise._options import around, check_names, folds_to_keep, impute_of, learning, outside, text_of
-from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
+from bagwise._relatives import remember, warn_of_relatives
+from bagwise._targets import (
+    aligned,
+    class_names,
+    encoded,
+    inner_folds,
+    numbers_of,
+    problem_parts,
+    refuse_answer,
+    weighed,
+)
 
 _Self = TypeVar("_Self", bound="BagEstimator")
 _Classifier = TypeVar("_Classifier", bound="BagClassifier")
@@ -58,7 +69,7 @@ def _decisions(scores: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray
     return scores
 
 
-class BagEstimator(BaseEstimator):  # type: ignore[misc]
+class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
     """A method of the registry as a scikit-learn estimator; use its subclasses."""
 
     #: The method's name in the registry.
@@ -87,6 +98,8 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         state: dict[str, Any] = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = state["model_"].to_bytes()
+        # Of bags in the memory of this process.
+        state.pop("_fitted_on", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -105,6 +118,12 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         return around(self.random_state, self.n_jobs, self.memory, self.precision)
 
     def _point(self) -> dict[str, str]:
+        for name in self._parameters:
+            value = getattr(self, name)
+            if isinstance(value, (list, tuple, np.ndarray)):
+                raise ValueError(
+                    f"{name} is {value!r}; an estimator takes one value: choose among several with GridSearchCV or bagwise.fit"
+                )
         return {own: text_of(getattr(self, name)) for name, own in self._parameters.items()}
 
     def _learning(self, **further: Any) -> dict[str, Any]:
@@ -132,7 +151,8 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             owners = None if owners is None else [owners[i] for i in some]
         inner = inner_folds(getattr(self, "inner", 2), len(bags), owners)
         surroundings = self._around()
-        note = note_of(self.get_params(deep=False), classes, bags.feature_names is not None, surroundings["seed"])
+        params, named = self.get_params(deep=False), bags.feature_names is not None
+        note = note_of(params, classes, named, surroundings["seed"], auto=self._method == "auto")
         names = None if classes is None else class_names(classes)
         return _native.fit(
             bags._native,
@@ -186,6 +206,7 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         fitted = getattr(self, "feature_names_in_", None)
         new = self._bags(bags, fitted)
+        warn_of_relatives(self, new)
         name = type(self).__name__
         if fitted is not None and new.feature_names is not None:
             # Columns are matched by name, in any order, and further ones are left out.
@@ -244,37 +265,6 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             classes,
         )
 
-    def explain(self, bags: BagsLike, *, machines: bool = False) -> Explanations:
-        """Show which instances drove each prediction.
-
-        Parameters
-        ----------
-        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags to explain.
-        machines : bool, default=False
-            With several classes, explain every binary model separately, instead of the predicted class.
-
-        Returns
-        -------
-        Explanations
-            A list with one :class:`Explanation` per bag; with ``machines=True``, one per bag and binary model, bag by bag.
-            ``to_frame()`` returns a table with one row per instance; ``plot()`` draws a figure.
-        """
-        new = self._ready(bags)
-        if not machines:
-            found = self.model_.explain_predicted(new._native, self._around())
-            return Explanations(
-                Explanation(bag, machine, bias, parts, chosen, intercept)
-                for bag, (machine, (bias, parts, chosen), intercept) in zip(new.ids, found, strict=True)
-            )
-        names = self.model_.machines()
-        reasons = self.model_.explain(new._native, self._around())
-        return Explanations(
-            Explanation(bag, machine, bias, parts, chosen)
-            for bag, own in zip(new.ids, reasons, strict=True)
-            for machine, (bias, parts, chosen) in zip(names, own, strict=True)
-        )
-
     def card(self) -> dict[str, Any]:
         """The model card, like ``bagwise show``: data, method, parameters, estimate, threshold, columns, versions.
 
@@ -307,27 +297,6 @@ class BagEstimator(BaseEstimator):  # type: ignore[misc]
             "version": header["version"],
             "format": header["format"],
         }
-
-    def decision_function_instances(self, bags: BagsLike) -> NDArray[np.float64]:
-        """The values of :meth:`explain` as one array, in the order of ``Bags(bags).instances``.
-
-        If one instance decides, these are decision values. If contributions add up, these are the contributions,
-        without the bias of the bag.
-
-        Parameters
-        ----------
-        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
-            Bags whose instances are evaluated.
-
-        Returns
-        -------
-        ndarray of shape (n_instances,) or (n_instances, n_machines)
-            One value per instance for two classes and for regression, otherwise one per binary model.
-        """
-        new = self._ready(bags)
-        reasons = self.model_.explain(new._native, self._around())
-        values = np.concatenate([np.stack([parts for _, parts, _ in own], axis=1) for own in reasons])
-        return values[:, 0] if values.shape[1] == 1 else values
 
     def familiar(self, bags: BagsLike) -> NDArray[np.bool_]:
         """Whether each bag resembles the training bags.
@@ -432,7 +401,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator
 
 def _scored(score: Any, bags: Bags, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """A score of scikit-learn's, with labels and weights in the order of the bags."""
-    return float(score(bags, aligned(y, bags, "y"), aligned(sample_weight, bags, "sample_weight")))
+    y, sample_weight = aligned(y, bags, "y"), aligned(sample_weight, bags, "sample_weight")
+    # What has to be said of bags in a split is said.
+    bags = bags._like(bags._native)
+    bags._origin = None
+    return float(score(bags, y, sample_weight))
 
 
 class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
@@ -490,12 +463,14 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         """
         ready = self._bags(bags)
         codes, classes = encoded(aligned(y, ready, "y"), type(self).__name__)
+        refuse_answer(ready, codes, classes)
         sample_weight = aligned(sample_weight, ready, "sample_weight")
         if isinstance(self.class_weight, Mapping):
             sample_weight = weighed(self.class_weight, classes, codes, sample_weight)
         owners = aligned(groups, ready, "groups")
         self._keep(self._learn(ready, codes, classes, sample_weight, owners, conformal))
         self.classes_ = classes
+        remember(self, ready)
         self._warn()
         return self
 
@@ -593,6 +568,30 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         scores, codes = self._answer(bags)[:2]
         return _decisions(scores, codes)
 
+    def class_support(self, bags: BagsLike) -> NDArray[np.float64]:
+        """The sum of the outputs of all binary models in favour of each class: what :meth:`explain` explains.
+
+        If one binary model stands for each class, or there are two classes, this is the :meth:`decision_function`. If pairs of classes
+        vote, the decision function counts votes, to which it adds less than half a vote that grows with the support.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_classes)
+            Columns in the order of `classes_`.
+        """
+        outputs = self.decision_function_machines(bags)
+        support = np.zeros((len(outputs), len(self.classes_)))
+        for output, (plus, minus) in zip(outputs.T, self._sides(), strict=True):
+            support[:, plus] += output
+            if minus is not None:
+                support[:, minus] -= output
+        return support
+
 
 class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
     """A method that predicts numbers; use its subclasses."""
@@ -637,8 +636,10 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         """
         ready = self._bags(bags)
         values = numbers_of(aligned(y, ready, "y"), type(self).__name__)
+        refuse_answer(ready, values, None)
         weights, owners = aligned(sample_weight, ready, "sample_weight"), aligned(groups, ready, "groups")
         self._keep(self._learn(ready, values, None, weights, owners, conformal))
+        remember(self, ready)
         self._warn()
         return self
 

@@ -270,7 +270,7 @@ def raw_of(
         "max_instances": max_instances,
     }
     name = os.fspath(path)
-    is_name = isinstance(path, str) and (":" in name or not os.path.splitext(name)[1])
+    is_name = isinstance(path, str) and (":" in name or not (os.path.splitext(name)[1] or os.path.dirname(name)))
     if not is_name and not os.path.exists(name):
         # A name may be that of a data set, for which the native side has an answer; this can only be a file.
         raise FileNotFoundError(errno.ENOENT, "no such file; check the file name and the folder", name)

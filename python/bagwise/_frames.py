@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import numbers
+import re
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -161,10 +162,16 @@ def rows_of_frame(
         )
     elif bag_ids is None and bag != "bag":
         table.require(bag)
+    elif bag_ids is None:
+        for name in table.names:
+            if re.sub(r"[\W_]", "", name.lower()) in ("bag", "bags", "bagid", "bagids"):
+                raise ValueError(
+                    f"the frame has no column 'bag', but '{name}'; give Bags(frame, bag={name!r}), or rename it if it is a feature"
+                )
     features = [name for name in table.names if name != bag]
 
-    def remedy(role: str) -> str:
-        taken = f"keep={[role]!r}" if role == "instance_label" else f"{role}={role!r}"
+    def remedy(role: str, name: str) -> str:
+        taken = f"keep={[name]!r}" if role == "instance_label" else f"{role}={name!r}"
         return f"take it out with bagwise.from_frame(frame, {taken}), drop it"
 
     refuse_roles(features, remedy)
@@ -194,6 +201,12 @@ class _Table:
         self._arrow = type(frame).__module__.partition(".")[0] == "pyarrow"
         self._columns = list(frame.column_names if self._arrow else frame.columns)
         self.names = [str(c) for c in self._columns]
+        levels = getattr(getattr(frame, "columns", None), "nlevels", 1)
+        if levels > 1:
+            raise ValueError(
+                f"the frame has columns of {levels} levels; give each one name, as in "
+                "frame.set_axis(['_'.join(map(str, c)) for c in frame.columns], axis=1)"
+            )
         if len(set(self.names)) < len(self.names):
             twice = next(n for i, n in enumerate(self.names) if n in self.names[:i])
             raise ValueError(

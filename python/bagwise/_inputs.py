@@ -286,8 +286,9 @@ def _padded(array: NDArray[Any], bag_ids: ArrayLike | None, lengths: ArrayLike |
     """Bags that were filled up to one size; `lengths` or `mask` tell which rows are theirs."""
     count, most = array.shape[:2]
     if lengths is None and mask is None:
+        _refuse_empty_ends(array)
         ends = array[:, -1, :]
-        empty = ((ends == 0) | (ends != ends)).all(axis=1) if ends.dtype.kind in "fiu" else np.zeros(count, np.bool_)
+        empty = (ends == 0).all(axis=1) if ends.dtype.kind in "fiu" else np.zeros(count, np.bool_)
         if most > 1 and empty.any() and not empty.all():
             warnings.warn(
                 f"{int(empty.sum())} of {count} bags end in a row without values, which looks like padding but counts as "
@@ -312,6 +313,26 @@ def _padded(array: NDArray[Any], bag_ids: ArrayLike | None, lengths: ArrayLike |
     return _joined([bag[own] for bag, own in zip(array, there, strict=True)], bag_ids)
 
 
+def _refuse_empty_ends(array: NDArray[Any]) -> None:
+    """Refuses bags that end in rows of nothing but NaN: filled in with medians, padding would be learned from."""
+    if array.dtype.kind != "f" or 0 in array.shape:
+        return
+    ends = np.flatnonzero(np.isnan(array[:, -1, :]).all(axis=1))
+    if len(ends) == 0:
+        return
+    first = array[ends[0]]
+    there = np.flatnonzero(~np.isnan(first).all(axis=1))
+    which = f"bag {ends[0]} (counted from 0)"
+    if len(there) == 0:
+        raise ValueError(f"{which} has no value at all, only NaN; leave it out")
+    length = int(there[-1]) + 1
+    more = f", as do {len(ends) - 1} more" if len(ends) > 1 else ""
+    raise ValueError(
+        f"{which} ends in {len(first) - length} rows of nothing but NaN{more}, which looks like padding; pass lengths= (here "
+        f"{length}) or mask=, as Bags(X, lengths=...), or leave these rows out"
+    )
+
+
 def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
     if bag_ids is not None:
         raise ValueError("bag_ids belong to one matrix of all instances; these are several")
@@ -326,34 +347,52 @@ def _joined(bags: list[Any], bag_ids: ArrayLike | None) -> Rows:
     for i, array in enumerate(arrays):
         if array.ndim != 2:
             raise ValueError(
-                f"bag {i} has {array.ndim} dimensions; a bag is a 2-D array, rows are instances "
+                f"bag {i} (counted from 0) has {array.ndim} dimensions; a bag is a 2-D array, rows are instances "
                 "(one instance: bag.reshape(1, -1))"
             )
         if array.shape[1] != arrays[0].shape[1]:
-            raise ValueError(f"bag {i} has {array.shape[1]} features, bag 0 has {arrays[0].shape[1]}; they must agree")
+            raise ValueError(
+                f"bag {i} (counted from 0) has {array.shape[1]} features, bag 0 has {arrays[0].shape[1]}; they must agree"
+            )
+    ends = sum(a.dtype.kind == "f" and len(a) > 1 and bool(np.isnan(a[-1]).all()) for a in arrays)
+    if ends:
+        warnings.warn(
+            f"{ends} of {len(arrays)} bags end in a row of nothing but NaN, which looks like padding but counts as an instance; leave "
+            "such rows out if they are padding",
+            stacklevel=outside(),
+        )
     single = all(_is_single(a) for a in arrays)
     offsets = np.cumsum([0] + [len(a) for a in arrays]).astype(np.int64)
-    rows = (numbers(a, f"bag {i}") for i, a in enumerate(arrays))
+    rows = (numbers(a, f"bag {i} (counted from 0)") for i, a in enumerate(arrays))
     return Rows(rows, offsets, None, None, single, names, arrays if single else None)
 
 
-def refuse_roles(features: list[Any], remedy: Callable[[str], str]) -> None:
-    """Columns whose names say that they are no features: they would give the answer away."""
-    for role in ("label", "group", "instance_label"):
-        if role in features:
-            raise ValueError(f"the column '{role}' would be learned from as a feature; {remedy(role)}, or rename it")
+def refuse_roles(features: list[Any], remedy: Callable[[str, str], str]) -> None:
+    """Columns whose names say that they are no features: they would give the answer away. `remedy` gets the role and the name."""
+    for name in features:
+        role = str(name).lower()
+        if role in ("label", "group", "instance_label"):
+            raise ValueError(
+                f"the column '{name}' would be learned from as a feature; {remedy(role, str(name))}, or rename it"
+            )
 
 
 def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
     """Frames with their columns in the order of the first, and the names of these; other bags as they are."""
     if not all(hasattr(bag, "columns") and hasattr(bag, "__array__") for bag in bags):
         return bags, None
-    first = list(bags[0].columns)
+    first: list[Any] = list(bags[0].columns)
+    names: list[str] | None
     for i, bag in enumerate(bags):
         own = list(bag.columns)
         if sorted(map(str, own)) != sorted(map(str, first)) or len(set(own)) < len(own):
-            raise ValueError(f"bag {i} has the columns {own}, bag 0 {first}; give all bags the same ones, each once")
-    if not all(isinstance(name, str) for name in first):
-        return bags, None
-    refuse_roles(first, lambda _: "drop it from every bag")
-    return [bag if list(bag.columns) == first else bag[first] for bag in bags], first
+            raise ValueError(
+                f"bag {i} (counted from 0) has the columns {own}, bag 0 {first}; give all bags the same ones, each once"
+            )
+    names = [str(name) for name in first]
+    if not any(isinstance(name, str) for name in first) and set(first) == set(range(len(first))):
+        # Positions, which pandas makes itself: no names, but an order.
+        first, names = list(range(len(first))), None
+    else:
+        refuse_roles(names, lambda _, __: "drop it from every bag")
+    return [bag if list(bag.columns) == first else bag[first] for bag in bags], names

@@ -18,10 +18,19 @@ from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
-from bagwise._notes import note_of
+from bagwise._notes import is_auto, note_of
 from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
 from bagwise._outside import outside_rows
-from bagwise._targets import aligned, class_names, encoded, inner_folds, numbers_of, problem_parts, weighed
+from bagwise._targets import (
+    aligned,
+    class_names,
+    encoded,
+    inner_folds,
+    numbers_of,
+    problem_parts,
+    refuse_answer,
+    weighed,
+)
 
 
 def methods() -> list[dict[str, Any]]:
@@ -114,6 +123,7 @@ def _judge(
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, labels = _target(aligned(y, ready, "y"), task, "an evaluation")
+    refuse_answer(ready, target, classes)
     _check_weight(class_weight, classes)
     _, owners = problem_parts(ready, target, None, aligned(groups, ready, "groups"))
     count = given = None
@@ -147,11 +157,13 @@ def _judge(
         "outside": [],
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
-    for caution in _native.cautions(ready._native, target, classes, owners, optimize, surroundings):
+    for caution in _native.cautions(ready._native, ready._has_ids, target, classes, owners, optimize, surroundings):
         warnings.warn(caution, stacklevel=outside())
     if estimators:
         drawn = _native.folds(ready._native, target, classes, owners, learn, judging, surroundings)
-        judging["outside"] = outside_rows(estimators, ready, target, classes, labels, drawn)
+        # They see the groups that the folds were made with.
+        grouped = ready if owners is None else ready._with(np.asarray(owners), ready.kept)
+        judging["outside"] = outside_rows(estimators, grouped, target, classes, labels, drawn)
     found = Comparison(
         _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command), labels
     )
@@ -576,6 +588,7 @@ def fit(
     impute = impute_of(missing)
     ready = as_bags(bags, missing=impute)
     target, classes, given = _target(aligned(y, ready, "y"), task, "bagwise.fit")
+    refuse_answer(ready, target, classes)
     _check_weight(class_weight, classes)
     sample_weight = aligned(sample_weight, ready, "sample_weight")
     if isinstance(class_weight, Mapping):
@@ -596,7 +609,7 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
-    for caution in _native.cautions(ready._native, target, classes, owners, optimize, surroundings):
+    for caution in _native.cautions(ready._native, ready._has_ids, target, classes, owners, optimize, surroundings):
         warnings.warn(caution, stacklevel=outside())
     kept: dict[str, Any] = {
         "scale": scale,
@@ -627,7 +640,8 @@ def load(path: str | os.PathLike[str]) -> BagEstimator:
     Returns
     -------
     estimator
-        A fitted estimator of the class of the model's method.
+        A fitted estimator of the class of the model's method, or an ``AutoClassifier`` or ``AutoRegressor`` if one of these
+        wrote the file.
 
     Examples
     --------
@@ -646,7 +660,7 @@ def load(path: str | os.PathLike[str]) -> BagEstimator:
 
 def _class_of(model: _native.Model) -> type[BagEstimator]:
     header = json.loads(model.header())
-    if header["method"] == ENSEMBLE:
+    if header["method"] == ENSEMBLE or is_auto(header):
         return AutoClassifier if header["classes"] else AutoRegressor
     return ESTIMATORS[header["method"], not header["classes"]]
 

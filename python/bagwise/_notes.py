@@ -18,18 +18,20 @@ from bagwise._data import labels_of
 _OF_THE_MACHINE = ("n_jobs",)
 
 
-def note_of(params: Mapping[str, Any], classes: NDArray[Any] | None, named: bool, seed: int) -> dict[str, Any]:
-    """The note of a model, as JSON has it."""
+def note_of(
+    params: Mapping[str, Any], classes: NDArray[Any] | None, named: bool, seed: int, auto: bool = False
+) -> dict[str, Any]:
+    """The note of a model, as JSON has it; `auto` says that the parameters are those of an estimator that chose the method."""
     kept = {name: _packed(value, seed) for name, value in params.items() if name not in _OF_THE_MACHINE}
-    return {"params": kept, "classes": None if classes is None else _packed_classes(classes), "named": named}
+    packed = None if classes is None else _packed_classes(classes)
+    return {"params": kept, "classes": packed, "named": named, "auto": auto}
 
 
 def params_of(header: Mapping[str, Any], own: Mapping[str, str], regression: bool) -> dict[str, Any]:
     """Parameters of an estimator from the header of its model; `own` are those of the method, by name in the table."""
     point = {own[table]: _whole(value) for table, value in header["parameters"].items()}
-    note = header.get("note")
-    if note is not None:
-        return {**point, **{name: _unpacked(value) for name, value in note["params"].items()}}
+    if header.get("note") is not None:
+        return {**point, **noted(header)}
     # What the command line wrote.
     found = {
         **point,
@@ -41,6 +43,16 @@ def params_of(header: Mapping[str, Any], own: Mapping[str, str], regression: boo
     if not regression:
         found["decision_threshold"] = header["threshold"]
     return found
+
+
+def noted(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that the note of a model keeps; none if it has no note."""
+    return {name: _unpacked(value) for name, value in (header.get("note") or {}).get("params", {}).items()}
+
+
+def is_auto(header: Mapping[str, Any]) -> bool:
+    """Whether an estimator that chose the method wrote the model."""
+    return bool((header.get("note") or {}).get("auto"))
 
 
 def classes_of(header: Mapping[str, Any]) -> NDArray[Any]:

@@ -210,7 +210,7 @@ def _balanced(class_weight: Any) -> bool:
     """Whether every class has the same total cost."""
     if class_weight is None or isinstance(class_weight, Mapping):
         return False
-    if class_weight == "balanced":
+    if isinstance(class_weight, str) and class_weight == "balanced":
         return True
     raise ValueError(f"class_weight is {class_weight!r}; give None, 'balanced' or a dictionary from class to cost")
 

@@ -29,9 +29,18 @@ def aligned(values: Any, bags: Bags, what: str) -> Any:
     index = getattr(values, "index", None)
     if index is None or callable(index) or not hasattr(values, "iloc"):
         return values
-    if type(index).__name__ == "RangeIndex" and index.name is None:
+    counted = type(index).__name__ == "RangeIndex" and index.name is None
+    if counted and not bags._has_ids:
         return values
     ids, labels = bags.ids, id_names(np.asarray(index))
+    if counted:
+        # pandas makes this index itself, of positions; but these may as well be the names of the bags.
+        if labels != ids and len(labels) == len(ids) and set(labels) == set(ids):
+            raise ValueError(
+                f"{what} has the index {labels[0]} to {labels[-1]}, which are the names of the bags in another order; give "
+                f"{what}.to_numpy() if it is in the order of the bags, or {what}.rename_axis('bag') if its index names them"
+            )
+        return values
     if not set(labels) & set(ids):
         # Text like "1.0" names bags, too.
         labels = [str(label) for label in index]
@@ -58,10 +67,42 @@ def aligned(values: Any, bags: Bags, what: str) -> Any:
     return values.iloc[[known[name] for name in ids]]
 
 
+#: What people call the column of labels, besides "label", which is refused whatever it contains.
+_CALLED_SO = ("y", "target", "targets", "labels", "class", "classes", "outcome", "response")
+
+
+def refuse_answer(bags: Bags, y: NDArray[np.float64], classes: Any) -> None:
+    """Refuses a feature that is called like a label and is the label; `y` are codes of `classes`, or values."""
+    for at, name in enumerate(bags.feature_names or ()):
+        if name.lower() not in _CALLED_SO or len(y) != len(bags):
+            continue
+        columns = [bag[:, at] for bag in bags]
+        if not all((column == column[0]).all() for column in columns):
+            continue
+        firsts = np.asarray([column[0] for column in columns])
+        if classes is None:
+            same = bool((firsts == y).all())
+        else:
+            pairs = len(np.unique(np.stack([firsts, y]), axis=1).T)
+            same = pairs == len(np.unique(firsts)) == len(np.unique(y)) > 1
+        if same:
+            what = "target" if classes is None else "label"
+            raise ValueError(
+                f"the column '{name}' is the {what} under another name, and would be learned from; take it out with "
+                f"bagwise.from_frame(frame, label={name!r}), or drop it"
+            )
+
+
 def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Codes and classes of labels."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
+    if isinstance(y, (list, tuple)) and any(isinstance(v, str) for v in y):
+        other = next((v for v in y if isinstance(v, (bool, int, float, np.number))), None)
+        if other is not None and other == other:
+            text = next(v for v in y if isinstance(v, str))
+            # NumPy would make text of the numbers.
+            raise ValueError(f"y contains text and numbers, such as {text!r} and {other!r}; give labels of one type")
     # scikit-learn would make floats of pandas' whole numbers and truth values that can be missing.
     given = column_or_1d(array_of(y) if is_array(y) else y, warn=True)
     if given.dtype.kind in "Of" and gaps(given).any():
@@ -151,8 +192,8 @@ def problem_parts(
             raise ValueError(f"{len(owners)} groups for {len(bags)} bags")
         if gaps(given).any():
             # Taken for a group, all bags without one would go to the same fold.
-            name = bags.ids[int(np.flatnonzero(gaps(given))[0])]
-            raise ValueError(f"bag '{name}' has no group; give every bag one, its own if it stands alone")
+            name = bags._called(int(np.flatnonzero(gaps(given))[0]))
+            raise ValueError(f"{name} has no group; give every bag one, its own if it stands alone")
     return weights, owners
 
 

@@ -12,11 +12,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch, check_random_state
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from bagwise._bags import Bags, BagsLike, _shortly, as_bags
 from bagwise._inputs import Rows, rows_of
 from bagwise._options import MEMORY, outside
+from bagwise._relatives import remember, warn_of_relatives
 from bagwise._targets import aligned
 
 _PerInstance = TypeVar("_PerInstance", bound="PerInstance")
@@ -142,13 +144,15 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._wanted()
         ready = _measured(as_bags(bags))
         _keep_features(self, ready)
+        remember(self, ready)
         self._features = ready._native.features
         return self
 
-    def transform(self, bags: BagsLike) -> NDArray[np.float64]:
-        """One row per bag, statistic by statistic."""
+    def transform(self, bags: BagsLike) -> Any:
+        """One row per bag, statistic by statistic: an array, or what ``set_output`` asks for."""
         check_is_fitted(self, "n_features_in_")
         ready = _measured(as_bags(bags, features=getattr(self, "feature_names_in_", None)))
+        warn_of_relatives(self, ready)
         order = _columns(self, ready)
         columns = []
         for name in self._wanted():
@@ -157,7 +161,13 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 found = np.stack([_STATISTICS[name](bag.astype(np.float64, copy=False)) for bag in ready])
                 columns.append(found if order is None else found[:, order])
-        return np.concatenate(columns, axis=1)
+        vectors = np.concatenate(columns, axis=1)
+        if _get_output_config("transform", self)["dense"] == "pandas":
+            import pandas as pd
+
+            # scikit-learn would give it the index of a frame of instances.
+            return pd.DataFrame(vectors, index=ready.ids, columns=self.get_feature_names_out())
+        return vectors
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names such as ``mean_x``."""
@@ -246,6 +256,7 @@ def replaced(bags: Bags, matrix: Any, names: list[str] | None) -> Bags:
     rows.offsets = bags.offsets
     new = Bags.__new__(Bags)
     new._set(rows, bags.ids if bags._has_ids else None, names, {}, True)
+    new._origin = bags._origin
     return new._with(bags.groups, bags.kept)
 
 

@@ -145,9 +145,9 @@ def test_threads_are_those_that_joblib_leaves(monkeypatch: pytest.MonkeyPatch, s
     with joblib.parallel_config("loky", n_jobs=2, inner_max_num_threads=1):
         assert set(joblib.Parallel()(joblib.delayed(_threads)(i) for i in range(2))) == {1}
     # A grid search over threads trains with one thread each, and comes to the same.
-    one = GridSearchCV(MIKernelClassifier(), {"c": [1, 10]}, cv=3).fit(small.bags, small.y)
+    one = GridSearchCV(MIKernelClassifier(), {"c": [1, 10]}, cv=bagwise.BagKFold(3)).fit(small.bags, small.y)
     with joblib.parallel_config("threading", n_jobs=2):
-        two = GridSearchCV(MIKernelClassifier(), {"c": [1, 10]}, cv=3).fit(small.bags, small.y)
+        two = GridSearchCV(MIKernelClassifier(), {"c": [1, 10]}, cv=bagwise.BagKFold(3)).fit(small.bags, small.y)
     assert np.array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
 
 
@@ -197,7 +197,9 @@ def test_transformers_of_instances(small: Dataset) -> None:
     assert step.transform(frame).feature_names == ["x", "y", "z"]
     assert PerInstance(PCA(2)).fit(frame).get_feature_names_out().tolist() == ["pca0", "pca1"]
     line = make_pipeline(PerInstance(PCA()), MIKernelClassifier(c=10, scale="none"))
-    search = GridSearchCV(line, {"perinstance__transformer__n_components": [1, 3]}, cv=3).fit(small.bags, small.y)
+    search = GridSearchCV(line, {"perinstance__transformer__n_components": [1, 3]}, cv=bagwise.BagKFold(3)).fit(
+        small.bags, small.y
+    )
     assert search.score(small.bags, small.y) > 0.9
     assert isinstance(clone(line), type(line))
     line.set_output(transform="pandas")
@@ -221,7 +223,7 @@ def test_vectors_of_bags(small: Dataset) -> None:
     with pytest.raises(ValueError, match="give some of mean, min"):
         BagSummary("mode").fit(small.bags)
     line = make_pipeline(BagSummary(), StandardScaler(), LogisticRegression())
-    assert cross_val_score(line, small.bags, small.y, cv=3).mean() > 0.6
+    assert cross_val_score(line, small.bags, small.y, cv=bagwise.BagKFold(3)).mean() > 0.6
     line.set_output(transform="pandas")
     names = line[:-1].fit(small.bags).get_feature_names_out()
     assert names.tolist()[:2] == ["mean_f1", "mean_f2"]

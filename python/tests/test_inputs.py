@@ -96,7 +96,7 @@ def test_anndata_has_its_bags_in_obs() -> None:
         assert bags.ids == ["p", "q"] and bags.feature_names == ["g1", "g2"]
         assert np.array_equal(bags[0], rows[[0, 2]])
         data = bagwise.from_frame(cells, bag="patient", label="sick", group="site")
-        assert data.bags == bags and data.y is not None and data.y.tolist() == [1, 0]
+        assert data.bags._with(None, {}) == bags and data.y is not None and data.y.tolist() == [1, 0]
         assert data.groups is not None and data.groups.tolist() == ["u", "v"]
     with pytest.raises(ValueError, match="the frame has no column 'bag'; obs has patient, sick, site"):
         Bags(cells)

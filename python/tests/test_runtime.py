@@ -186,12 +186,12 @@ def test_bad_data_says_where(small: Dataset) -> None:
     with pytest.raises(ValueError, match="3 groups for 40 bags"):
         MIKernelClassifier().fit(small.bags, small.y, groups=[1, 2, 3])
     for none in (np.nan, None):
-        with pytest.raises(ValueError, match="bag '3' has no group"):
+        with pytest.raises(ValueError, match=r"bag 2 \(counted from 0\) has no group"):
             MIKernelClassifier().fit(small.bags, small.y, groups=[1, 2, none, *range(37)])
     gaps = [b.copy() for b in small.bags]
     gaps[4][0, 1] = np.nan
     with pytest.raises(
-        ValueError, match="instance 1 of bag '5' has no finite value for 'f2'; it is NaN or inf"
+        ValueError, match=r"bag 4, instance 0 \(both counted from 0\), has no finite value for 'f2'; it is NaN or inf"
     ) as said:
         MIKernelClassifier().fit(gaps, small.y)
     assert 'missing="median" (estimators)' in str(said.value)

@@ -158,7 +158,7 @@ def test_labels_of_any_kind(small: Dataset) -> None:
 
 
 def test_train_test_split_and_grid_search(small: Dataset) -> None:
-    for bags in (small.bags, list(small.bags)):
+    for bags in (Bags(list(small.bags)), list(small.bags)):
         train, test, y_train, y_test = train_test_split(bags, small.y, random_state=0, stratify=small.y)
         grid = {"gamma": ["0.5/median", "2/median", 1.0], "c": [1, 100], "norm": ["mean", "sqrt"]}
         search = GridSearchCV(MIKernelClassifier(), grid, cv=3).fit(train, y_train)
@@ -182,14 +182,18 @@ def test_pipelines_stacks_and_clones(small: Dataset) -> None:
     copy = clone(MIKernelClassifier(gamma="3/median", c=7))
     assert (copy.gamma, copy.c) == ("3/median", 7) and copy.set_params(c=8).get_params()["c"] == 8
     stack = StackingClassifier(
-        [("a", MIKernelClassifier(c=10)), ("b", SimpleMIClassifier())], LogisticRegression(), cv=3
+        [("a", MIKernelClassifier(c=10)), ("b", SimpleMIClassifier())], LogisticRegression(), cv=bagwise.BagKFold(3)
     )
     assert stack.fit(small.bags, small.y).score(small.bags, small.y) > 0.9
 
 
 def test_other_processes(small: Dataset) -> None:
-    one = cross_val_predict(MIKernelClassifier(c=10), small.bags, small.y, cv=3, method="decision_function")
-    two = cross_val_predict(MIKernelClassifier(c=10), small.bags, small.y, cv=3, n_jobs=2, method="decision_function")
+    one = cross_val_predict(
+        MIKernelClassifier(c=10), small.bags, small.y, cv=bagwise.BagKFold(3), method="decision_function"
+    )
+    two = cross_val_predict(
+        MIKernelClassifier(c=10), small.bags, small.y, cv=bagwise.BagKFold(3), n_jobs=2, method="decision_function"
+    )
     assert np.array_equal(one, two)
     fits = joblib.Parallel(n_jobs=2)(joblib.delayed(MIKernelClassifier(c=c).fit)(small.bags, small.y) for c in (1, 10))
     assert [m.c for m in fits] == [1, 10]
@@ -205,7 +209,8 @@ def test_weights_count(small: Dataset) -> None:
     none = np.ones(40)
     none[:10] = 0
     dropped = MIKernelClassifier().fit(small.bags, small.y, sample_weight=none).decision_function(small.bags)
-    without = MIKernelClassifier().fit(small.bags[10:], small.y[10:]).decision_function(small.bags)
+    with pytest.warns(UserWarning, match="trained on other bags of the same groups"):
+        without = MIKernelClassifier().fit(small.bags[10:], small.y[10:]).decision_function(small.bags)
     assert np.array_equal(dropped, without)
     by_class = MIKernelClassifier(class_weight={0: 1, 1: 5}).fit(small.bags, small.y)
     by_bag = MIKernelClassifier().fit(small.bags, small.y, sample_weight=np.where(small.y == 1, 5.0, 1.0))

@@ -254,6 +254,18 @@ impl Bags {
         ids: Option<Vec<String>>,
         features: Option<Arc<[Feature]>>,
     ) -> Result<Bags> {
+        Bags::named_or(instances, offsets, ids, features, Bags::bad_value)
+    }
+
+    /// Like [`named`](Bags::named). What is said of a value that is not finite is up to the caller, who knows whether users count
+    /// from 0: `refuse` gets the bags, a bag, an instance of it and a column, all from 0.
+    pub fn named_or(
+        instances: Instances,
+        offsets: Vec<usize>,
+        ids: Option<Vec<String>>,
+        features: Option<Arc<[Feature]>>,
+        refuse: impl FnOnce(&Bags, usize, usize, usize) -> Error,
+    ) -> Result<Bags> {
         let mut bags = Bags::shape_checked(instances, offsets)?;
         if let Some(ids) = ids {
             bags = bags.with_ids(ids)?;
@@ -262,7 +274,8 @@ impl Bags {
             bags = bags.with_features(features)?;
         }
         if let Some((row, column)) = bags.instances.first_not_finite()? {
-            return Err(bags.bad_value(row, column));
+            let bag = bags.bag_of_row(row);
+            return Err(refuse(&bags, bag, row - bags.offsets[bag], column));
         }
         Ok(bags)
     }
@@ -307,16 +320,16 @@ impl Bags {
         Ok(Bags { instances: Arc::new(instances), offsets, ids, features, missing: false })
     }
 
-    fn bad_value(&self, row: usize, column: usize) -> Error {
-        let bag = self.bag_of_row(row);
+    fn bad_value(&self, bag: usize, instance: usize, column: usize) -> Error {
+        let place = format!("instance {} of bag '{}'", instance + 1, self.ids[bag]);
+        self.not_finite(&place, column)
+    }
+
+    /// The error of a value that is NaN or infinite, at a place in words.
+    pub fn not_finite(&self, place: &str, column: usize) -> Error {
         Error::data(
             Place::default(),
-            format!(
-                "instance {} of bag '{}' has no finite value for '{}'",
-                row - self.offsets[bag] + 1,
-                self.ids[bag],
-                self.features[column].name
-            ),
+            format!("{place} has no finite value for '{}'", self.features[column].name),
             Message::from("it is NaN or inf: fill it in, drop the instance, or allow missing values")
                 .with([Setting::AllowMissing]),
         )

@@ -2,7 +2,7 @@
 //! anywhere in the file (they are brought together in the order in which they came, with a warning), a bag's
 //! label and group are the same in all its rows, and what is not is refused with both lines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::doubt::{self, DroppedColumn, one_spelling};
@@ -364,13 +364,21 @@ impl BagBuilder {
             );
         }
         if let Some(numbers) = &numbers {
-            // "1" and "1.0" are one class, called as it was first written.
+            // "1" and "1.0" are one class, called as it was first written. Codes may have meant two classes by "01" and "1".
             let mut spelling = HashMap::new();
+            let mut merged = BTreeMap::new();
             for (label, value) in labels.iter_mut().zip(numbers) {
                 // Adding 0 makes one zero of -0 and 0.
                 let text = (value.abs() >= EXACT).then_some(*label);
-                *label = spelling.entry(((value + 0.0).to_bits(), text)).or_insert(*label);
+                let class = ((value + 0.0).to_bits(), text);
+                let first: &str = spelling.entry(class).or_insert(*label);
+                if first != *label {
+                    merged.entry(class).or_insert((first.min(*label), first.max(*label)));
+                }
+                *label = first;
             }
+            let merged: Vec<(&str, &str)> = merged.into_values().collect();
+            warnings.extend(doubt::two_ways("labels", &merged, true));
             if self.task == Task::Auto && may_be_measurements(spelling.len(), self.bags.len()) {
                 undecided = Some(spelling.len());
             }

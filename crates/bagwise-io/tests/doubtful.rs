@@ -241,6 +241,18 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Outcome, &'static [&'static str])> {
             &["labels 'Active' and 'active' are treated as two"],
         ),
         ("a.csv", t("bag,label,f\n7,1,5\n07,0,6\n"), Warned, &["bags '07' and '7' are treated as two"]),
+        (
+            "a.csv",
+            t("bag,label,f\na,01,5\nb,1,6\nc,2,7\n"),
+            Warned,
+            &["labels '01' and '1' are treated as one"],
+        ),
+        (
+            "a.csv",
+            t("bag,label,f\na,1e1,5\nb,10,6\nc,-0,7\nd,0,8\n"),
+            Warned,
+            &["labels '-0' and '0' are treated as one (and 1 more such pair)"],
+        ),
         ("a.csv", t("bag,label,f\nM1,1,5\nm1,0,6\n"), Warned, &["bags 'M1' and 'm1' are treated as two"]),
         (
             "a.csv",

@@ -75,8 +75,19 @@ impl NativeBags {
         let offsets: Vec<usize> = offsets.as_array().iter().map(|&o| row_number(o)).collect();
         let made = py.detach(move || {
             let features = features.map(|names| described(names, &categories));
+            if let Some(bag) = offsets.windows(2).position(|w| w[1] <= w[0]) {
+                let which = called(ids.as_deref(), bag);
+                return Err(Error::Invalid(format!("{which} is empty; a bag needs at least one instance")));
+            }
             if !missing {
-                return Bags::named(instances, offsets, ids, features);
+                let named = ids.is_some();
+                return Bags::named_or(instances, offsets, ids, features, |bags, bag, instance, column| {
+                    let place = match named {
+                        true => format!("bag '{}', instance {instance} (counted from 0),", bags.ids()[bag]),
+                        false => format!("bag {bag}, instance {instance} (both counted from 0),"),
+                    };
+                    bags.not_finite(&place, column)
+                });
             }
             let mut bags = Bags::with_missing(instances, offsets)?;
             if let Some(features) = features {
@@ -212,6 +223,14 @@ impl NativeBags {
             if times.iter().any(|&n| n > 1) { some.with_ids(names) } else { Ok(some) }
         });
         made.map(|bags| self.like(bags)).map_err(exception)
+    }
+}
+
+/// A bag in a message: its name, or its position as Python counts. Nobody knows the names that bags without any have.
+fn called(ids: Option<&[String]>, bag: usize) -> String {
+    match ids {
+        Some(ids) if bag < ids.len() => format!("bag '{}'", ids[bag]),
+        _ => format!("bag {bag} (counted from 0)"),
     }
 }
 

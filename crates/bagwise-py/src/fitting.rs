@@ -183,6 +183,11 @@ impl Model {
         let header = &self.trained.header;
         header.classes.len() == 2 && matches!(header.tasks.as_slice(), [task] if task.plus == 0)
     }
+
+    /// The code of a class; -1 if there is none.
+    fn code(&self, label: Option<&String>) -> i64 {
+        label.and_then(|l| self.trained.header.classes.iter().position(|c| c == l)).map_or(-1, |c| c as i64)
+    }
 }
 
 #[pymethods]
@@ -242,13 +247,10 @@ impl Model {
             [_] => said.iter().map(|p| p.outputs.clone()).collect(),
             _ => said.iter().map(|p| decision_values(&p.outputs, &header.tasks, classes)).collect(),
         };
-        let code = |label: &Option<String>| {
-            label.as_ref().and_then(|l| header.classes.iter().position(|c| c == l)).map_or(-1, |c| c as i64)
-        };
         let probabilities: Vec<&[f64]> = said.iter().map(|p| p.probabilities.as_slice()).collect();
         Ok((
             matrix(py, &Mat::from_rows(&scores))?,
-            PyArray1::from_vec(py, said.iter().map(|p| code(&p.label)).collect()),
+            PyArray1::from_vec(py, said.iter().map(|p| self.code(p.label.as_ref())).collect()),
             matrix(py, &Mat::from_rows(&probabilities))?,
             PyArray1::from_vec(py, said.iter().map(|p| p.familiar).collect()),
         ))
@@ -299,13 +301,28 @@ impl Model {
         self.trained.coverage_promise(coverage, per_class).map_err(exception)
     }
 
-    /// For each bag, what the value of [`Model::explain_predicted`] tells apart, why, and the constant that the parts contain.
+    /// The output of every binary model for these bags (bags x machines), which [`Model::explain`] explains.
+    fn outputs<'py>(
+        &self,
+        py: Python<'py>,
+        bags: &Bound<'py, NativeBags>,
+        config: RunConfig,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
+        let said = run(py, &config, move |ctx| trained.predict_with(&bags, ctx))?;
+        let sign = if self.turned() { -1.0 } else { 1.0 };
+        let rows: Vec<Vec<f64>> = said.iter().map(|p| p.outputs.iter().map(|v| sign * v).collect()).collect();
+        matrix(py, &Mat::from_rows(&rows))
+    }
+
+    /// For each bag, what the value of [`Model::explain_predicted`] tells apart, the code of the class that it speaks for, why, and
+    /// the constant that the parts contain.
     fn explain_predicted<'py>(
         &self,
         py: Python<'py>,
         bags: &Bound<'py, NativeBags>,
         config: RunConfig,
-    ) -> PyResult<Vec<(String, Reason<'py>, Option<f64>)>> {
+    ) -> PyResult<Vec<(String, i64, Reason<'py>, Option<f64>)>> {
         let (trained, bags) = (Arc::clone(&self.trained), Arc::clone(&bags.get().bags));
         let said = run(py, &config, move |ctx| trained.explain_predictions(&bags, ctx))?;
         let sign = if self.turned() { -1.0 } else { 1.0 };
@@ -321,7 +338,12 @@ impl Model {
                 Explanation::Additive { bias, parts } => (Some(sign * bias), signed(parts), None),
                 Explanation::Witness { outputs, chosen } => (None, signed(outputs), Some(chosen)),
             };
-            (name, why, intercept)
+            let code = match self.trained.header.tasks.len() {
+                // Of two classes the second, whichever was predicted.
+                1 => self.trained.header.classes.len() as i64 - 1,
+                _ => self.code(prediction.label.as_ref()),
+            };
+            (name, code, why, intercept)
         };
         Ok(said.into_iter().map(one).collect())
     }

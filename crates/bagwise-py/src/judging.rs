@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bags::NativeBags;
 use crate::fitting::{Learning, dataset};
-use crate::runtime::{RunConfig, argument, exception, run};
+use crate::runtime::{RunConfig, argument_beside_bags, exception, run};
 
 /// How methods are judged: a dictionary with these keys.
 #[derive(FromPyObject)]
@@ -175,7 +175,8 @@ pub(crate) fn evaluate(
         let lacking = evaluate.fold_caution()?;
         let found = evaluate.watch(watch).run()?;
         let mut warnings: Vec<String> = found.failures().into_iter().collect();
-        warnings.extend(lacking.map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument))));
+        warnings
+            .extend(lacking.map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument_beside_bags))));
         warnings.extend(found.edges());
         if !found.skipped().is_empty() {
             let include = if found.time.measured { "a larger budget" } else { "methods=\"all\"" };

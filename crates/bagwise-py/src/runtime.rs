@@ -62,7 +62,7 @@ impl RunConfig {
     }
 }
 
-/// Runs work on our threads and returns its result to Python.
+/// Runs work on bags in memory on our threads and returns its result to Python.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     config: &RunConfig,
@@ -98,7 +98,7 @@ pub(crate) fn run<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Err(panicked())),
             Ok(Err(_)) => Some(Err(panicked())),
-            Ok(Ok(result)) => Some(result.map_err(exception)),
+            Ok(Ok(result)) => Some(result.map_err(|e| worded(e, &argument_beside_bags))),
         };
         match (stopping.take(), answer) {
             (None, Some(result)) => {
@@ -172,6 +172,23 @@ pub(crate) fn argument(setting: &Setting) -> String {
     }
 }
 
+/// The same for what is said of bags in memory: the functions that say it have no columns, so that what has to do with them is
+/// named together with the function that makes bags of columns.
+pub(crate) fn argument_beside_bags(setting: &Setting) -> String {
+    match setting {
+        Setting::Group => "groups=[…], one entry per bag".into(),
+        Setting::GroupColumn(name) => format!("groups=[…], the {name:?} of each bag"),
+        Setting::Bag | Setting::Label | Setting::Keep | Setting::Ignore(_) => {
+            format!("{} in bagwise.read or bagwise.from_frame", argument(setting))
+        }
+        Setting::InstanceLabel
+        | Setting::MaxInstances
+        | Setting::MissingValues(_)
+        | Setting::Categorical(_) => format!("{} in bagwise.read", argument(setting)),
+        _ => argument(setting),
+    }
+}
+
 /// What Python calls a parameter of a method.
 fn keyword(name: &str) -> String {
     name.replace('-', "_")
@@ -179,11 +196,15 @@ fn keyword(name: &str) -> String {
 
 /// The exception for an error.
 pub(crate) fn exception(error: Error) -> PyErr {
+    worded(error, &argument)
+}
+
+fn worded(error: Error, wording: &dyn Fn(&Setting) -> String) -> PyErr {
     let error = match error {
         Error::Param { method, name, problem } => Error::Param { method, name: keyword(&name), problem },
         other => other,
     };
-    let message = error.worded(&argument);
+    let message = error.worded(wording);
     match error {
         Error::Io { path, source } => match source.raw_os_error() {
             // Python chooses FileNotFoundError and the like by the number.

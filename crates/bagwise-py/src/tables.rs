@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::bags::{NativeBags, matrix};
 use crate::fitting::{Learning, dataset};
-use crate::runtime::{RunConfig, argument, exception, run};
+use crate::runtime::{RunConfig, argument, argument_beside_bags, exception, run};
 
 /// The Gram matrix of one method at one point.
 #[pyfunction]
@@ -41,21 +41,26 @@ pub(crate) fn gram<'py>(
     matrix(py, &gram)
 }
 
-/// Sentences about what would mislead a comparison by this metric.
+/// Sentences about what would mislead a comparison by this metric. Bags that are not `named` go by their positions.
 #[pyfunction]
 pub(crate) fn cautions(
     py: Python<'_>,
     bags: &Bound<'_, NativeBags>,
+    named: bool,
     y: PyReadonlyArray1<'_, f64>,
     classes: Option<Vec<String>>,
     groups: Option<Vec<String>>,
     optimize: Option<&str>,
     config: RunConfig,
 ) -> PyResult<Vec<String>> {
-    let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
+    let mut data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
+    if !named {
+        let positions = (0..data.bags.len()).map(|b| format!("{b} (counted from 0)")).collect();
+        data.bags = data.bags.with_ids(positions).map_err(exception)?;
+    }
     let metric = optimize.map(str::parse).transpose().map_err(exception)?;
     let found = run(py, &config, move |_| bagwise::inspect::cautions(&data, metric))?;
-    Ok(found.iter().map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument))).collect())
+    Ok(found.iter().map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument_beside_bags))).collect())
 }
 
 /// The question to the user if labels with this many different integers are ambiguous.
@@ -152,7 +157,9 @@ type Read = (
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, config: RunConfig) -> PyResult<Read> {
     let options = reading.options(config.seed).map_err(exception)?;
-    let data: Dataset = run(py, &config, move |_| bagwise::io::read(&name, &options))?;
+    // Its errors are about columns of files, which `read` has arguments for.
+    let data: Dataset =
+        run(py, &config, move |_| Ok(bagwise::io::read(&name, &options)))?.map_err(exception)?;
     let of = |codes: &[u32], names: &[String]| codes.iter().map(|&c| names[c as usize].clone()).collect();
     let (labels, values) = match &data.target {
         None => (None, None),

@@ -1,0 +1,52 @@
+"""Bags of one group on both sides of a split: a fitted step remembers its groups, and warns when it is judged by their other bags.
+
+scikit-learn knows nothing of the groups inside :class:`bagwise.Bags`. It keeps them together only if it is told to; otherwise a model
+is judged by bags whose relatives it was trained on. Bags that were taken from others remember which these were. So an estimator can
+tell bags that a split left out of its training bags from new bags of known groups, about which there is nothing to say.
+"""
+
+from __future__ import annotations
+
+import uuid
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagwise._options import outside
+
+if TYPE_CHECKING:
+    from bagwise._bags import Bags
+
+
+def origin_of(bags: Bags) -> tuple[str, NDArray[np.int64]]:
+    """The bags that these were taken from, by a name that no others have, and the positions of these among them."""
+    if bags._origin is None:
+        bags._origin = (uuid.uuid4().hex, np.arange(len(bags), dtype=np.int64))
+    return bags._origin
+
+
+def remember(step: Any, bags: Bags) -> None:
+    """Keeps in a fitted step which bags of a larger whole it was fitted on, and of which groups."""
+    if bags.groups is None or bags._origin is None:
+        step.__dict__.pop("_fitted_on", None)
+        return
+    whole, positions = bags._origin
+    step._fitted_on = (whole, positions.tolist(), sorted({str(g) for g in bags.groups.tolist()}))
+
+
+def warn_of_relatives(step: Any, bags: Bags) -> None:
+    """Warns if bags of the same whole have relatives among those that a step was fitted on, and are none of these themselves."""
+    known = getattr(step, "_fitted_on", None)
+    if known is None or bags.groups is None or bags._origin is None or bags._origin[0] != known[0]:
+        return
+    new = ~np.isin(bags._origin[1], known[1])
+    groups = np.asarray([str(g) for g in bags.groups.tolist()])
+    if (new & np.isin(groups, known[2])).any():
+        # The same words for every fold, so that Python shows them once.
+        warnings.warn(
+            f"{type(step).__name__} was trained on other bags of the same groups as these, so that scores are too good; keep groups "
+            "together: cv=bagwise.BagKFold(5), or cv=GroupKFold(5) with groups=bags.groups",
+            stacklevel=outside(),
+        )

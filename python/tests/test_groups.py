@@ -1,0 +1,150 @@
+"""Groups inside bags and scikit-learn's cross-validation: bags of one group are not split in silence."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    train_test_split,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import bagwise
+from bagwise import BagKFold, Bags, BagSummary, Dataset, PerInstance, SimpleMIClassifier, SimpleMIRegressor
+
+SPLIT = "trained on other bags of the same groups as these, .*cv=bagwise.BagKFold"
+
+
+def small_model() -> SimpleMIClassifier:
+    return SimpleMIClassifier(probability=False)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        small_model(),
+        make_pipeline(PerInstance(StandardScaler()), small_model()),
+        make_pipeline(BagSummary(), LogisticRegression()),
+    ],
+    ids=["estimator", "pipeline", "summary"],
+)
+def test_a_split_of_groups_is_told(model: Any, small: Dataset) -> None:
+    bags, y = small.bags, small.y
+    assert bags.groups is not None
+    for run in (
+        lambda: cross_val_score(model, bags, y, cv=4),
+        lambda: cross_validate(model, bags, y, cv=KFold(4), scoring="roc_auc"),
+        lambda: cross_val_predict(model, bags, y, cv=4),
+        lambda: GridSearchCV(model, {}, cv=4).fit(bags, y),
+    ):
+        with pytest.warns(UserWarning, match=SPLIT):
+            run()
+    train, test, y_train, y_test = train_test_split(bags, y, random_state=0)
+    with pytest.warns(UserWarning, match=SPLIT):
+        clone(model).fit(train, y_train).score(test, y_test)
+
+
+def test_groups_that_stay_together_are_not_told_of(small: Dataset) -> None:
+    bags, y, model = small.bags, small.y, small_model()
+    by_hand = cross_val_score(model, bags, y, cv=GroupKFold(4), groups=bags.groups)
+    by_bags = cross_val_score(model, bags, y, cv=BagKFold(4))
+    assert len(by_hand) == len(by_bags) == 4
+    GridSearchCV(model, {"c": [1, 10]}, cv=BagKFold(4)).fit(bags, y).predict(bags)
+    # Training bags, and bags without groups.
+    model.fit(bags[:20], y[:20]).score(bags[:20], y[:20])
+    cross_val_score(model, list(bags), y, cv=4)
+
+
+def test_new_bags_of_known_groups_are_predicted_without_a_word(small: Dataset) -> None:
+    model = small_model().fit(small.bags[:20], small.y[:20])
+    new = Bags(list(small.bags), groups=small.bags.groups)
+    model.predict(new[20:])
+    # A model of another process knows nothing of these bags.
+    pickle.loads(pickle.dumps(model)).predict(small.bags[20:])
+    with pytest.warns(UserWarning, match=SPLIT):
+        model.predict(pickle.loads(pickle.dumps(small.bags))[20:])
+    # Fitted again on all bags, everything is known.
+    model.fit(small.bags, small.y).predict(small.bags[20:])
+
+
+def test_folds_are_those_of_an_evaluation(small: Dataset) -> None:
+    found = bagwise.evaluate(small.bags, small.y, "simple-mi", folds=4, params={"c": 1, "gamma": 1}, random_state=3)
+    folds = found.predictions().set_index("bag")["fold"].loc[small.bags.ids].to_numpy()
+    for fold, (train, test) in enumerate(BagKFold(4, random_state=3).split(small.bags, small.y)):
+        assert np.array_equal(np.flatnonzero(folds == fold), test)
+        assert not set(small.bags.groups[train]) & set(small.bags.groups[test])
+        assert len(train) + len(test) == 40
+
+
+def test_folds_of_everything_that_scikit_learn_passes(small: Dataset) -> None:
+    assert BagKFold(3).get_n_splits() == 3 and "n_splits=3" in repr(BagKFold(3))
+    groups = np.arange(40) % 8
+    for X, y, given in (
+        (small.bags, None, None),
+        (list(small.bags), small.y, groups),
+        (np.zeros((40, 2)), small.bags.sizes() + 0.5, groups),
+        (small.bags, np.where(small.y == 1, "yes", "no"), groups),
+    ):
+        tested = np.concatenate([test for _, test in BagKFold(4).split(X, y, given)])
+        assert sorted(tested.tolist()) == list(range(40))
+        owners = groups if given is not None else small.bags.groups
+        for train, test in BagKFold(4).split(X, y, given):
+            assert not set(owners[train]) & set(owners[test])
+    with pytest.raises(ValueError, match="n_splits is 20, but there are 10 groups"):
+        list(BagKFold(20).split(small.bags, small.y))
+    for wrong in ("3", 1, 2.5, True):
+        with pytest.raises(ValueError, match="n_splits is .*; give a whole number of at least 2"):
+            list(BagKFold(wrong).split(small.bags, small.y))  # type: ignore[arg-type]
+    found = bagwise.compare(small.bags, small.y, methods=["simple-mi"], folds=BagKFold(4), protocol="given")
+    assert len(found) == 2
+
+
+def test_estimators_of_a_comparison_see_the_groups_of_its_folds(small: Dataset) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.filterwarnings("error", message="^.*" + SPLIT.partition(" .*")[0])
+        bagwise.compare(
+            small.bags,
+            small.y,
+            groups=np.arange(40),
+            methods=["majority"],
+            folds=4,
+            estimators={"mine": small_model()},
+        )
+
+
+def test_a_fold_tells_of_it_once_and_all_in_the_same_words(small: Dataset) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        cross_val_score(small_model(), small.bags, small.y, cv=4)
+    assert len(said) == 4 and len({str(one.message) for one in said}) == 1
+
+
+def test_groups_are_routed_to_the_folds(small: Dataset) -> None:
+    bags = Bags(list(small.bags))
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = small_model().set_fit_request(groups=False)
+        found = cross_validate(
+            model, bags, small.y, cv=BagKFold(4), params={"groups": small.groups}, return_indices=True
+        )
+    for train, test in zip(found["indices"]["train"], found["indices"]["test"], strict=True):
+        assert not set(small.bags.groups[train]) & set(small.bags.groups[test])
+
+
+def test_regressors_tell_of_it_too(small: Dataset) -> None:
+    with pytest.warns(UserWarning, match=SPLIT):
+        cross_val_score(SimpleMIRegressor(), small.bags, small.bags.sizes() / 10, cv=KFold(3))
