@@ -116,7 +116,20 @@ fn a_missing_shard_is_said_and_made_up_for() {
     done(home.path(), &format!("{RUN} --shard 1/3 -o cut"));
     done(home.path(), &format!("{RUN} --shard 3/3 -o cut"));
     let page = done(home.path(), "report cut -o cut.html");
-    assert!(text(&page.stderr).contains("fits are missing"), "{}", text(&page.stderr));
+    assert!(
+        text(&page.stderr).contains("fits are missing; run again with --shard 2/3, or"),
+        "{}",
+        text(&page.stderr)
+    );
+    // Also if it was begun.
+    kill_at(
+        home.path(),
+        &format!("{RUN} --shard 2/3 -o cut"),
+        &home.path().join("cut/shard-2-of-3/records.jsonl"),
+        1,
+    );
+    let page = done(home.path(), "report cut -o cut.html");
+    assert!(text(&page.stderr).contains("run again with --shard 2/3, or"), "{}", text(&page.stderr));
     let joined = done(home.path(), &format!("{RUN} -o cut"));
     assert!(text(&joined.stderr).contains("resuming"), "{}", text(&joined.stderr));
     assert_eq!(lines(&home.path().join("cut/records.jsonl")), 30);

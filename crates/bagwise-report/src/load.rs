@@ -109,10 +109,10 @@ impl LoadedRun {
         Ok(())
     }
 
-    /// The number of folds, over all repeats, that the run in a folder has.
-    pub fn folds(folder: &Path) -> Result<usize> {
-        let plan: FoldPlan = json(&folder.join("folds.json"))?;
-        Ok(plan.repeats.iter().map(Vec::len).sum())
+    /// The number of folds in each repeat of the run in a folder.
+    pub fn folds(folder: &Path) -> Result<Vec<usize>> {
+        let plan: FoldPlan = json(&folder.join(FOLDS))?;
+        Ok(plan.repeats.iter().map(Vec::len).collect())
     }
 
     /// The metric that decides.

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use bagwise_core::{Error, Result};
 
 /// Which part of a run: `index` of `of`, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shard {
     index: usize,
     of: usize,
@@ -57,6 +57,15 @@ impl Shard {
     pub fn part(self, count: usize) -> std::ops::Range<usize> {
         let bound = |i: usize| (i as u128 * count as u128 / self.of as u128) as usize;
         bound(self.index - 1)..bound(self.index)
+    }
+
+    /// The number of fits of this shard of a run with this fingerprint: so many methods, in repeats of so many folds each. Folds of a
+    /// repeat that are chosen on `together` are in one shard.
+    pub fn fits(self, fingerprint: &str, methods: usize, folds: &[usize], together: bool) -> usize {
+        let of_method: Vec<usize> =
+            folds.iter().flat_map(|&count| if together { vec![count] } else { vec![1; count] }).collect();
+        let units = (0..methods).flat_map(|_| &of_method).enumerate();
+        units.filter(|(number, _)| self.owns(*number, fingerprint)).map(|(_, fits)| fits).sum()
     }
 
     /// Whether unit `number` of the run with this fingerprint belongs to this shard. Units are dealt out in turn, so that
@@ -110,6 +119,10 @@ mod tests {
             let shards: Vec<Shard> = (1..=of).map(|i| Shard::new(i, of).unwrap()).collect();
             for unit in 0..250 {
                 assert_eq!(shards.iter().filter(|s| s.owns(unit, "a fingerprint")).count(), 1);
+            }
+            for together in [false, true] {
+                let fits = |s: &Shard| s.fits("a fingerprint", 3, &[5, 4], together);
+                assert_eq!(shards.iter().map(fits).sum::<usize>(), 27);
             }
             let covered: Vec<usize> = shards.iter().flat_map(|s| s.part(53)).collect();
             assert_eq!(covered, (0..53).collect::<Vec<_>>());

@@ -2,10 +2,10 @@
 processes was killed. Prints a line per engine; an engine that is not there is said to be missing, and one that disagrees
 ends the program with an error.
 
-    engines.py [RUNS] [TABLE.parquet MODEL.bagwise]
+    engines.py [bags=N] [kills=N] [ENGINE…]
 
-RUNS is how often engines that lose a process are run. A table has columns bag, row and the features of the model; without
-one, both are made.
+There are 2,000 bags unless told, and 40,000 have 1,999,955 instances of 64 features. `kills` is how often engines that lose a
+process are run so, once unless told.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import bagwise
+import scale
 from bagwise import arrow
 
 Answers = dict[str, tuple[Any, ...]]
@@ -44,21 +45,16 @@ def needs(module: str) -> Any:
         raise Missing(str(error)) from error
 
 
-def made(folder: Path, bags: int = 2000) -> tuple[str, str]:
-    """A table of bags that are not in order, and a model."""
+def made(folder: Path, bags: int) -> tuple[str, str]:
+    """A table of rows that are not in order, and a model."""
     rng = np.random.default_rng(5)
-    sizes = rng.integers(1, 30, bags)
-    bag = np.repeat(np.arange(bags), sizes)
-    values = rng.standard_normal((len(bag), 6)).astype(np.float32)
-    values[:, 0] += (bag % 2)[:, None].ravel()
-    columns = {f"f{i + 1}": values[:, i] for i in range(6)}
-    row = np.concatenate([np.arange(size) for size in sizes])
-    table = pa.table({"bag": [f"bag {b}" for b in bag], "row": row, **columns})
-    train = int(np.searchsorted(bag, 60))
-    frame = bagwise.Bags(values[:train], bag[:train], feature_names=list(columns))
-    model = bagwise.ISKClassifier(t=50, psi=16).fit(frame, np.arange(60) % 2)
-    model.save(folder / "m.bagwise")
-    pq.write_table(table.take(rng.permutation(len(table))), folder / "t.parquet", row_group_size=4096)
+    sample, sizes = np.arange(400) % 2, np.full(400, 20)
+    columns = [f"f{i + 1}" for i in range(scale.WIDTH)]
+    frame = bagwise.Bags(scale.instances(rng, sample, sizes), np.repeat(np.arange(400), sizes), feature_names=columns)
+    bagwise.ISKClassifier(t=100, psi=64).fit(frame, sample).save(folder / "m.bagwise")
+    table = pq.read_table(scale.whole_set(folder, bags))
+    print(f"{bags:,} bags, {len(table):,} x {scale.WIDTH}; isk, t=100, psi=64", flush=True)
+    pq.write_table(table.take(rng.permutation(len(table))), folder / "t.parquet", row_group_size=1 << 16)
     return str(folder / "t.parquet"), str(folder / "m.bagwise")
 
 
@@ -234,13 +230,24 @@ ENGINES = (
 
 
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    options = {"bags": 2000, "kills": 1}
+    chosen = []
+    for word in sys.argv[1:]:
+        name, _, number = word.partition("=")
+        if name in options and number.isdigit():
+            options[name] = int(number)
+        elif word in {engine for engine, _, _ in ENGINES}:
+            chosen.append(word)
+        else:
+            raise SystemExit(f"'{word}' is neither bags=N nor kills=N nor one of {', '.join(e[0] for e in ENGINES)}")
     with tempfile.TemporaryDirectory() as name:
-        table, model = (sys.argv[2], sys.argv[3]) if len(sys.argv) > 3 else made(Path(name))
+        table, model = made(Path(name), options["bags"])
         expected = predicted(table, model, Path(name))
         summary = []
         for engine, function, may_lose in ENGINES:
-            for kill in [False, *([True] * runs if may_lose else [])]:
+            if chosen and engine not in chosen:
+                continue
+            for kill in [False, *([True] * options["kills"] if may_lose else [])]:
                 what = f"{engine}{', a process killed' if kill else ''}"
                 try:
                     started = time.monotonic()

@@ -3,8 +3,8 @@
     scale.py BAGWISE [FOLDER] [STAGE…]
 
 Stages are `stream` (1,999,955 x 64 in 40,000 bags, in pieces and as a whole) and `maps` (feature maps of bags of 20 x 64 and
-the linear machine on them, at three sizes). Ends with an error if a bar is missed: at most 300 MB, at most 1.1 times the CPU,
-the same bytes, and costs that are linear in the number of bags.
+the linear machine on them, at three sizes, in memory and on disk). Ends with an error if a bar is missed: at most 300 MB, at most
+1.1 times the CPU, the same bytes, and costs that are linear in the number of bags.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import pyarrow.parquet as pq
 BAGS, ROWS, WIDTH = 40_000, 1_999_955, 64
 #: Bags of 20 instances whose maps a machine is trained on.
 MAPS = (100_000, 300_000, 1_000_000)
+#: What training may take in memory, and, for each bag, what is not enough for that.
+MEMORY, ON_DISK = 2_000_000_000, 1000
 #: Bags whose instances are in one file at a time.
 PART = 50_000
 
@@ -91,19 +93,20 @@ def sample(folder: Path, bagwise: str, t: int) -> str:
     return str(model)
 
 
-def whole_set(folder: Path) -> Path:
+def whole_set(folder: Path, bags: int = BAGS) -> Path:
     """The table of all bags, made once."""
     file = folder / "instances.parquet"
     if file.exists():
         return file
     rng = np.random.default_rng(7)
-    sizes = rng.integers(1, 100, BAGS)
-    while sizes.sum() != ROWS:
-        far = int(sizes.sum()) - ROWS
-        some = rng.choice(np.flatnonzero(sizes > 1 if far > 0 else sizes < 99), min(abs(far), 1000), replace=False)
+    sizes = rng.integers(1, 100, bags)
+    rows = ROWS * bags // BAGS
+    while sizes.sum() != rows:
+        far = int(sizes.sum()) - rows
+        some = rng.choice(np.flatnonzero(sizes > 1 if far > 0 else sizes < 99), min(abs(far), bags // 40), replace=False)
         sizes[some] -= int(np.sign(far))
-    labels = np.arange(BAGS) % 2
-    whole = table(np.array([f"bag {b}" for b in range(BAGS)]), sizes, instances(rng, labels, sizes))
+    labels = np.arange(bags) % 2
+    whole = table(np.array([f"bag {b}" for b in range(bags)]), sizes, instances(rng, labels, sizes))
     row = np.concatenate([np.arange(size) for size in sizes])
     pq.write_table(whole.add_column(1, "row", pa.array(row)), file, row_group_size=1 << 17)
     return file
@@ -135,7 +138,7 @@ def stream(folder: Path, bagwise: str) -> None:
 def maps(folder: Path, bagwise: str, sizes: tuple[int, ...] = MAPS) -> None:
     model, made, embedding = sample(folder, bagwise, 20), folder / "maps", Cost(0.0, 0.0)
     made.mkdir(exist_ok=True)
-    print("bags of 20 x 64: maps (isk, t=20, psi=64) and the linear machine on them (--inner 2, --memory 2GB)")
+    print("bags of 20 x 64: maps (isk, t=20, psi=64) and the linear machine on them (--inner 2), in memory and on disk")
     found = []
     done = 0
     for count in sizes:
@@ -154,13 +157,18 @@ def maps(folder: Path, bagwise: str, sizes: tuple[int, ...] = MAPS) -> None:
             file.writelines(f"{b},{b % 2}\n" for b in range(count))
         bytes_of = sum(path.stat().st_size for path in made.iterdir())
         words = ["fit", "--maps", str(made), "--model", model, "--labels", str(folder / "bags.csv"), "-p", "c=1"]
-        words += ["--inner", "2", "--memory", "2GB", "--quiet", "-o", str(folder / "all.bagwise")]
-        trained = cost([bagwise, *words])
+        words += ["--inner", "2", "--quiet", "-o", str(folder / "all.bagwise"), "--memory"]
+        trained = cost([bagwise, *words, str(MEMORY)])
         found.append((count, embedding.seconds, trained.seconds))
         print(
             f"  {count:>9,} bags  embed {embedding}   fit --maps {trained}   {bytes_of / 1e9:.2f} GB of maps",
             flush=True,
         )
+        check(f"at most {MEMORY / 1e9:.0f} GB", trained.peak <= MEMORY)
+        from_disk = cost([bagwise, *words, str(ON_DISK * count)])
+        print(f"{'':>16}  with --memory {ON_DISK * count / 1e6:.0f}MB  fit --maps {from_disk}", flush=True)
+        check("on disk: at most --memory and 32 MB", from_disk.peak <= ON_DISK * count + 32e6)
+        check("on disk: at most 1.5 times the CPU", from_disk.seconds <= 1.5 * trained.seconds)
     for name, at in (("embed", 1), ("fit --maps", 2)):
         each = [1e6 * row[at] / row[0] for row in found]
         said = "/".join(f"{us:.0f}" for us in each)

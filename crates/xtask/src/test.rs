@@ -56,6 +56,7 @@ const NAMED: &[Step] = &[ENGINES];
 pub(crate) fn run_named(args: &[String]) -> Result<()> {
     match args {
         [] => crate::steps::run(ALL),
+        [name, words @ ..] if name == ENGINES.name && !words.is_empty() => crate::engines::run(words),
         [name] => match ALL.iter().chain(NAMED).find(|step| step.name == name) {
             Some(step) => crate::steps::run(std::slice::from_ref(step)),
             None => {

@@ -133,9 +133,13 @@ fn joined(folders: &[PathBuf], session: &Session) -> Result<Vec<LoadedRun>> {
     let mut runs: Vec<LoadedRun> = Vec::new();
     // Which of these are shards, by the fingerprint of their run.
     let mut shards: HashMap<String, (usize, &Path)> = HashMap::new();
+    let mut fits: HashMap<(String, Shard), usize> = HashMap::new();
     for folder in folders {
         let run = LoadedRun::read(folder)?;
         let fingerprint = run.records[0].run.clone();
+        if let Some(shard) = Shard::of_folder(folder) {
+            fits.insert((fingerprint.clone(), shard), run.records.len());
+        }
         let known = shards.get(&fingerprint).map(|(at, _)| *at);
         match (Shard::of_folder(folder), known) {
             (Some(_), Some(at)) => runs[at].join(run)?,
@@ -165,17 +169,36 @@ fn joined(folders: &[PathBuf], session: &Session) -> Result<Vec<LoadedRun>> {
             continue;
         }
         let methods = TimePlan::read(&folder.join(PLAN))?.methods.len();
-        let expected = methods * LoadedRun::folds(folder)?;
+        let folds = LoadedRun::folds(folder)?;
+        let expected = methods * folds.iter().sum::<usize>();
         let found = runs[at].records.len();
         if found < expected {
+            let fingerprint = &runs[at].records[0].run;
+            let (of, together) = (Shard::of_folder(folder).map_or(1, Shard::of), runs[at].optimistic());
+            let done = |shard: Shard| fits.get(&(fingerprint.clone(), shard)).copied().unwrap_or(0);
+            let unfinished: Vec<String> = (1..=of)
+                .filter_map(|i| Shard::new(i, of).ok())
+                .filter(|&shard| done(shard) < shard.fits(fingerprint, methods, &folds, together))
+                .map(|shard| shard.to_string())
+                .collect();
             session.warn(&format!(
-                "{}: {} of {expected} fits are missing, because some shards are not done; start these again",
+                "{}: {} of {expected} fits are missing; run again with --shard {}, or without --shard for all of them",
                 whole(folder).display(),
-                expected - found
+                expected - found,
+                a_few(&unfinished)
             ));
         }
     }
     Ok(runs)
+}
+
+/// The first of these texts, and how many there are beside.
+fn a_few(all: &[String]) -> String {
+    const SHOWN: usize = 10;
+    match all.len().checked_sub(SHOWN) {
+        None | Some(0) => all.join(", "),
+        Some(others) => format!("{} and {others} others", all[..SHOWN].join(", ")),
+    }
 }
 
 /// Without the shards that have no fits, of which a run may have some if it has more shards than fits.

@@ -301,7 +301,7 @@ impl Prepared for MapPrepared {
         let own = self.of(points[0]);
         let solved: Vec<_> = if let MapSource::Elsewhere { maps, rows } = &own.source {
             let rows = training.bags.iter().map(|&b| rows[b]).collect();
-            let view = MapView::to_learn_from(maps, rows, ctx.memory / 2);
+            let view = MapView::to_learn_from(maps, rows);
             let mut machines = svm::solve_linear(&Features::Elsewhere(&view), &here, training, ctx)?;
             view.check()?;
             machines.iter_mut().for_each(|m| m.weights.truncate(own.map.columns()));

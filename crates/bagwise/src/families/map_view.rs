@@ -1,6 +1,6 @@
-//! Maps that were made elsewhere, as the solver sees them: rows of a folder of maps, in memory or in a file. From a file a block
-//! of consecutive rows is at hand at a time, so that a pass over all rows reads the file once. Rows that the solver asks to hold are
-//! kept beside it if there is room, so that passes over them read nothing.
+//! Maps that were made elsewhere, as the solver sees them: rows of a folder of maps, packed in memory or in a file, and unpacked
+//! when they are visited. From a file a block of consecutive rows is at hand at a time, so that a pass over all rows reads the file
+//! once. Rows that the solver asks to hold are kept beside it if there is room, so that passes over them read nothing.
 
 use std::io;
 use std::ops::Range;
@@ -10,8 +10,10 @@ use bagwise_core::{Error, Place, Result};
 use bagwise_io::MapRows;
 use bagwise_svm::FeatureRows;
 
-/// Bytes of a block: enough that reading it is not seeking, little beside the model and the coefficients of the bags.
-const BLOCK: u64 = 64_000_000;
+/// Bytes of a block: as many as fit beside the rows that are held, and enough that reading it is not seeking.
+fn block_bytes(maps: &MapRows) -> u64 {
+    (maps.memory() / 4).clamp(64_000, 64_000_000)
+}
 
 /// Some rows of a folder of maps.
 #[derive(Debug)]
@@ -25,9 +27,19 @@ pub(crate) struct MapView<'m> {
     own_columns: bool,
     /// Bytes of rows that may be held.
     room: u64,
-    at_hand: Mutex<MapBlock>,
-    held: Mutex<HeldMaps>,
+    at_hand: Mutex<MapsAtHand>,
     failed: Mutex<Option<io::Error>>,
+}
+
+/// What is in memory of rows that are packed.
+#[derive(Debug, Default)]
+struct MapsAtHand {
+    block: MapBlock,
+    held: HeldMaps,
+    /// The row that was shown last, which is often shown twice.
+    row: Option<usize>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
 }
 
 /// The rows of a block.
@@ -37,41 +49,37 @@ struct MapBlock {
     number: Option<usize>,
     /// As it is in the file; empty if it could not be read.
     bytes: Vec<u8>,
-    /// The row that was shown last, which is often shown twice.
-    row: Option<usize>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
 }
 
-/// Rows that stay.
+/// Rows that stay, packed.
 #[derive(Debug, Default)]
 struct HeldMaps {
     /// Where each row is among them; [`NOT_HELD`] if it is not. Empty as long as none is.
     places: Vec<u32>,
     starts: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
+    bytes: Vec<u8>,
 }
 
 const NOT_HELD: u32 = u32::MAX;
 
 impl HeldMaps {
-    fn entries(&self, row: usize) -> Option<Range<usize>> {
+    fn packed(&self, row: usize) -> Option<&[u8]> {
         let place = self.places.get(row).copied().filter(|&place| place != NOT_HELD)? as usize;
-        Some(self.starts[place]..self.starts[place + 1])
+        Some(&self.bytes[self.starts[place]..self.starts[place + 1]])
     }
 }
 
 impl<'m> MapView<'m> {
     /// The rows `rows` of the folder, to be visited in their order.
     pub(crate) fn new(maps: &'m MapRows, rows: Vec<usize>) -> MapView<'m> {
-        MapView::in_blocks(maps, rows, false, BLOCK, 0)
+        MapView::in_blocks(maps, rows, false, block_bytes(maps), 0)
     }
 
-    /// The same, to be visited many times by a solver that may hold `room` bytes of them. Rows without entries get a column of their
-    /// own: the machine on maps is then the one on the Gram, where bags outside all cells are similar to themselves alone.
-    pub(crate) fn to_learn_from(maps: &'m MapRows, rows: Vec<usize>, room: u64) -> MapView<'m> {
-        MapView::in_blocks(maps, rows, true, BLOCK, room)
+    /// The same, to be visited many times by a solver. Rows without entries get a column of their own: the machine on maps is then the
+    /// one on the Gram, where bags outside all cells are similar to themselves alone.
+    pub(crate) fn to_learn_from(maps: &'m MapRows, rows: Vec<usize>) -> MapView<'m> {
+        let block = block_bytes(maps);
+        MapView::in_blocks(maps, rows, true, block, maps.memory().saturating_sub(block))
     }
 
     fn in_blocks(
@@ -98,8 +106,8 @@ impl<'m> MapView<'m> {
                 }
             }
         }
-        let (at_hand, held, failed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        MapView { maps, rows, firsts, own_columns, room, at_hand, held, failed }
+        let (at_hand, failed) = (Mutex::default(), Mutex::default());
+        MapView { maps, rows, firsts, own_columns, room, at_hand, failed }
     }
 
     /// An error if some row could not be read, so that what was computed means nothing.
@@ -117,47 +125,38 @@ impl<'m> MapView<'m> {
     fn load(&self, number: usize, block: &mut MapBlock) {
         let end = self.firsts.get(number + 1).copied().unwrap_or(self.rows.len());
         let own = &self.rows[self.firsts[number]..end];
-        (block.number, block.row) = (Some(number), None);
-        if let Err(error) = self.maps.read(own[0]..own[own.len() - 1] + 1, &mut block.bytes) {
-            self.fail(error, block);
-        }
+        block.number = Some(number);
+        self.read(own[0]..own[own.len() - 1] + 1, &mut block.bytes);
     }
 
-    /// Notes why rows could not be read; until somebody asks, they have no entries.
-    fn fail(&self, error: io::Error, block: &mut MapBlock) {
-        lock(&self.failed).get_or_insert(error);
-        block.bytes.clear();
+    /// Reads rows of the folder. Notes why they could not be read; until somebody asks, they have no entries.
+    fn read(&self, rows: Range<usize>, bytes: &mut Vec<u8>) {
+        if let Err(error) = self.maps.read(rows, bytes) {
+            lock(&self.failed).get_or_insert(error);
+            bytes.clear();
+        }
     }
 
     /// Reads rows, in ascending order, block by block.
     fn read_held(&self, rows: &[usize], block: &mut MapBlock) -> HeldMaps {
-        let entries = rows.iter().map(|&row| self.maps.entries(self.rows[row])).sum();
+        let bytes: u64 = rows.iter().map(|&row| self.maps.bytes(self.rows[row])).sum();
         let mut held = HeldMaps {
             places: vec![NOT_HELD; self.rows.len()],
             starts: Vec::with_capacity(rows.len() + 1),
-            columns: Vec::with_capacity(entries),
-            values: Vec::with_capacity(entries),
+            bytes: Vec::with_capacity(bytes as usize),
         };
         held.starts.push(0);
         // The block's room serves, so that what it had is gone.
-        (block.number, block.row) = (None, None);
+        block.number = None;
         for own in rows.chunk_by(|&a, &b| self.block(a) == self.block(b)) {
             let (first, last) = (self.rows[own[0]], self.rows[own[own.len() - 1]]);
-            if let Err(error) = self.maps.read(first..last + 1, &mut block.bytes) {
-                self.fail(error, block);
-            }
+            self.read(first..last + 1, &mut block.bytes);
             for &row in own {
                 if !block.bytes.is_empty() {
-                    self.maps.unpack(
-                        self.rows[row],
-                        first,
-                        &block.bytes,
-                        &mut held.columns,
-                        &mut held.values,
-                    );
+                    held.bytes.extend_from_slice(self.maps.row_of(self.rows[row], first, &block.bytes));
                 }
                 held.places[row] = (held.starts.len() - 1) as u32;
-                held.starts.push(held.columns.len());
+                held.starts.push(held.bytes.len());
             }
         }
         held
@@ -181,29 +180,31 @@ impl FeatureRows for MapView<'_> {
         if self.own_columns && self.maps.bytes(self.rows[row]) == 0 {
             return see(&[(self.maps.cols() + row) as u32], &[1.0]);
         }
-        if let Some((columns, values)) = self.maps.row(self.rows[row]) {
-            return see(columns, values);
-        }
-        let held = lock(&self.held);
-        if let Some(entries) = held.entries(row) {
-            return see(&held.columns[entries.clone()], &held.values[entries]);
-        }
-        drop(held);
-        let number = self.block(row);
-        let mut block = lock(&self.at_hand);
-        if block.number != Some(number) {
-            self.load(number, &mut block);
-        }
-        if block.row != Some(row) {
-            let MapBlock { bytes, columns, values, .. } = &mut *block;
-            columns.clear();
-            values.clear();
-            if !bytes.is_empty() {
-                self.maps.unpack(self.rows[row], self.rows[self.firsts[number]], bytes, columns, values);
+        let MapsAtHand { block, held, row: shown, columns, values } = &mut *lock(&self.at_hand);
+        if *shown != Some(row) {
+            let own = self.rows[row];
+            let packed = match self.maps.packed(own).or_else(|| held.packed(row)) {
+                Some(packed) => packed,
+                None => {
+                    let number = self.block(row);
+                    if block.number != Some(number) {
+                        self.load(number, block);
+                    }
+                    match &block.bytes[..] {
+                        [] => &[],
+                        bytes => self.maps.row_of(own, self.rows[self.firsts[number]], bytes),
+                    }
+                }
+            };
+            if packed.is_empty() {
+                columns.clear();
+                values.clear();
+            } else {
+                self.maps.unpack(own, packed, columns, values);
             }
-            block.row = Some(row);
+            *shown = Some(row);
         }
-        see(&block.columns, &block.values);
+        see(columns, values);
     }
 
     fn block(&self, row: usize) -> usize {
@@ -214,8 +215,8 @@ impl FeatureRows for MapView<'_> {
         if !self.maps.is_on_disk() {
             return true;
         }
-        let mut held = lock(&self.held);
-        if rows.iter().all(|&row| held.entries(row).is_some()) {
+        let MapsAtHand { block, held, .. } = &mut *lock(&self.at_hand);
+        if rows.iter().all(|&row| held.packed(row).is_some()) {
             return true;
         }
         if rows.iter().map(|&row| self.maps.bytes(self.rows[row])).sum::<u64>() > self.room {
@@ -225,7 +226,7 @@ impl FeatureRows for MapView<'_> {
         ascending.sort_unstable();
         // First without those before: both together may be too many.
         *held = HeldMaps::default();
-        *held = self.read_held(&ascending, &mut lock(&self.at_hand));
+        *held = self.read_held(&ascending, block);
         true
     }
 }
@@ -280,8 +281,8 @@ mod tests {
         assert!(view.hold(&some));
         same_rows(&view, &all, &back);
         // Some of those held need no room; others replace them.
-        assert!(view.hold(&[17, 2]) && lock(&view.held).entries(31).is_some());
-        assert!(view.hold(&[8, 9, 17]) && lock(&view.held).entries(31).is_none());
+        assert!(view.hold(&[17, 2]) && lock(&view.at_hand).held.packed(31).is_some());
+        assert!(view.hold(&[8, 9, 17]) && lock(&view.at_hand).held.packed(31).is_none());
         same_rows(&view, &all, &every);
         assert!(!view.hold(&every), "room for 200 bytes");
         same_rows(&view, &all, &back);
