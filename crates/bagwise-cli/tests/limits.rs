@@ -117,3 +117,22 @@ fn machines_of_many_classes_keep_to_the_memory_or_are_refused() {
     let said = done(folder.path(), "predict m.bagwise many.csv --format csv");
     assert_eq!(text(&said.stdout).lines().count(), 121);
 }
+
+#[test]
+fn help_that_cannot_be_printed_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_bagwise")).args(["fit", "--help"]).stdout(full).output().unwrap();
+    let said = text(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("No space left on device"), "{said}");
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_is_shown() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.csv");
+    let output = Command::new(env!("CARGO_BIN_EXE_bagwise")).arg("inspect").arg(name).output().unwrap();
+    let said = text(&output.stderr);
+    assert!(output.status.code() == Some(2), "{said}");
+    assert!(said.contains("caf\u{fffd}.csv: the name is not valid UTF-8; rename the file"), "{said}");
+}
