@@ -20,7 +20,7 @@ pub(crate) struct General {
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "General")]
     pub(crate) format: Format,
     /// Number of threads [default: all cores]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "General")]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(crate::threads::MOST)), help_heading = "General")]
     pub(crate) threads: Option<u16>,
     /// Random seed; the same seed gives the same results on any number of threads
     #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = "General")]

@@ -23,6 +23,7 @@ mod wording;
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use commands::{
@@ -77,13 +78,10 @@ enum Verb {
 /// Runs a command line, program name first, and returns the exit code. It sets up threads and the Ctrl-C handler for
 /// the whole process, so call it once.
 pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help goes to stdout, an error to stderr. If neither can be written, there is nowhere to report it.
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(output::COULD_NOT_START);
-        }
+        Err(error) => return refuse(&error, &args),
     };
     // A file that reaches the limit of its size is an error of the write then, not the end of the process.
     #[cfg(unix)]
@@ -124,5 +122,23 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::FailedFits) => output::FAILED_FITS,
         Err(error) => output::failure(&error),
+    }
+}
+
+/// Prints help or what is wrong with a command line, and returns the exit code.
+fn refuse(error: &clap::Error, args: &[OsString]) -> u8 {
+    let odd = args.iter().find(|arg| arg.to_str().is_none());
+    if let (ErrorKind::InvalidUtf8, Some(odd)) = (error.kind(), odd) {
+        let odd = odd.to_string_lossy();
+        return output::failure(&anyhow::anyhow!(
+            "{odd}: the name is not valid UTF-8; rename the file, or give it by a link"
+        ));
+    }
+    // Help goes to stdout, an error to stderr. If stderr cannot be written, there is nowhere to report it.
+    match error.print() {
+        Err(e) if !error.use_stderr() && e.kind() != std::io::ErrorKind::BrokenPipe => {
+            output::failure(&anyhow::Error::new(e).context("could not print the help"))
+        }
+        _ => u8::try_from(error.exit_code()).unwrap_or(output::COULD_NOT_START),
     }
 }

@@ -9,7 +9,11 @@ use bagwise::run::OutsidePrediction;
 /// The rows of a method in a table; `classes` are those of the data, none for numbers.
 pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<OutsidePrediction>> {
     let file = path.display();
-    let mut reader = csv::Reader::from_path(path).with_context(|| format!("{file}: cannot be read"))?;
+    // Else the line of a row would be wrong where \r\n ends it; cells are trimmed.
+    let mut reader = csv::ReaderBuilder::new()
+        .terminator(csv::Terminator::Any(b'\n'))
+        .from_path(path)
+        .with_context(|| format!("{file}: cannot be read"))?;
     let header = reader.headers().with_context(|| format!("{file}: cannot be read"))?.clone();
     let column = |wanted: &str| header.iter().position(|h| h.trim() == wanted);
     let (Some(bag), Some(fold)) = (column("bag"), column("fold")) else {
@@ -66,6 +70,11 @@ pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<Ou
             scores: numbers(&scores)?,
             probabilities: numbers(&probabilities)?,
         };
+        if let Some(p) = row.probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+            bail!(
+                "{file}, line {line}: the probability {p} is not between 0 and 1; name the column score if it is a score"
+            );
+        }
         methods.extend(of.clone());
         rows.push((of, row));
     }
@@ -83,4 +92,31 @@ pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<Ou
         bail!("{file}: the table has no rows");
     }
     Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
+
+/// A warning if the scores say the opposite of the predicted classes: a table with the score of the other class, or of a distance,
+/// is read without an error and gives a ROC AUC below one half.
+pub(crate) fn contradiction(name: &str, rows: &[OutsidePrediction], positive: &str) -> Option<String> {
+    let value = |row: &OutsidePrediction| match (row.scores.as_slice(), row.probabilities.as_slice()) {
+        ([score], _) => Some(*score),
+        ([], [probability]) => Some(*probability),
+        _ => None,
+    };
+    let scored = |is_positive: bool| -> Vec<f64> {
+        let rows =
+            rows.iter().filter(|row| row.predicted.as_ref().is_some_and(|p| (p == positive) == is_positive));
+        let mut values: Vec<f64> = rows.filter_map(value).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let (others, ours) = (scored(false), scored(true));
+    // Pairs of a positive and another bag in which the positive one has the larger score, and the smaller.
+    let above =
+        |of: &[f64], than: &[f64]| -> usize { of.iter().map(|v| than.partition_point(|o| o < v)).sum() };
+    (above(&others, &ours) > above(&ours, &others)).then(|| {
+        format!(
+            "{name}: bags that are predicted as {positive} have lower scores than others; a higher score must mean {positive}: change \
+             the sign of the scores, or give those of {positive}"
+        )
+    })
 }

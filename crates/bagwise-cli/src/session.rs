@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use bagwise::inspect::Finding;
 use bagwise::io::{OutputKind, ReadOptions, Task, check_output, path_of, save_whole};
 use bagwise::model::Model;
@@ -77,7 +77,8 @@ impl Session {
         match listening {
             // Of an earlier call in the same process, from Python: it ends the process too.
             Ok(()) | Err(ctrlc::Error::MultipleHandlers) => {}
-            other => other.context("could not listen for Ctrl-C")?,
+            // It needs a thread of its own.
+            Err(e) => anyhow::bail!("could not listen for Ctrl-C ({e}): {}", threads::REMEDY),
         }
         let General { format, csv_safe, force, quiet, .. } = *options;
         let noted = Mutex::default();

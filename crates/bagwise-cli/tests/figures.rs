@@ -173,6 +173,11 @@ fn an_experiment_does_not_replace_what_another_run_wrote() {
     let said = done(path, run);
     assert!(text(&said.stdout).contains("quick version: folds and repeats as above; other grids for pairs"));
     assert!(std::fs::read_to_string(path.join("out/table.md")).unwrap().contains("quick version"));
+    // A process that was killed while it wrote the first file has left no more than this.
+    std::fs::create_dir(path.join("begun")).unwrap();
+    let prefix = bagwise::io::save::temporary_prefix(std::path::Path::new("experiment.json"));
+    std::fs::write(path.join("begun").join(format!("{prefix}a1B2c3")), "").unwrap();
+    done(path, &run.replace("-o out", "-o begun"));
     // The same goes on; the full version, another experiment and a comparison are something else.
     done(path, run);
     let refuses = |line: &str, why: &str| {

@@ -72,6 +72,8 @@ fn the_command_that_is_proposed_works_as_it_is_printed() {
     let line = format!("compare {READ} --ignore x --keep y --methods simple-mi --no-report -o out");
     let said = text(&done(path, &line).stdout).to_string();
     let command = said.split("check labels and features: ").nth(1).unwrap_or_else(|| panic!("{said}"));
+    // Programs are not told to fit the constant either.
+    assert_eq!(json(path, &line)["next"], command.trim());
     assert!(command.contains("--bag mol --label active --group scaffold"), "{command}");
     let shown = common::shell(path, command);
     assert_eq!(shown.status.code(), Some(0), "{command}: {}", text(&shown.stderr));
@@ -104,6 +106,58 @@ fn results_for_programs_have_the_warnings() {
     // Of good data there is nothing to say.
     let quiet = json(path, "evaluate musk1 --method simple-mi -p c=1 -p gamma=1");
     assert_eq!(quiet["warnings"], serde_json::json!([]), "{quiet}");
+}
+
+#[test]
+fn scores_from_elsewhere_are_placed_and_their_sense_is_checked() {
+    let folder = folder();
+    let path = folder.path();
+    few_actives(path, 12);
+    let compare = format!(
+        "compare {READ} --methods simple-mi -p simple-mi.c=1 -p simple-mi.gamma=1 --folds 3 --no-report"
+    );
+    done(path, &format!("{compare} -o first"));
+    let all = std::fs::read_to_string(path.join("first/predictions.csv")).unwrap();
+    let own: Vec<Vec<String>> = all
+        .lines()
+        .filter(|line| line.contains(",simple-mi,") || line.starts_with("bag,"))
+        .map(|line| line.split(',').map(String::from).collect())
+        .collect();
+    let at = |name: &str| own[0].iter().position(|column| column == name).unwrap();
+    // All rows with another cell, where there is one.
+    let write = |column: &str, end: &str, cell: &dyn Fn(usize, &str) -> Option<String>| {
+        let mut rows = own.clone();
+        for (line, row) in rows.iter_mut().enumerate().skip(1) {
+            let changed = cell(line + 1, &row[at(column)]);
+            row[at(column)] = changed.unwrap_or_else(|| row[at(column)].clone());
+        }
+        let text: String = rows.iter().map(|row| row.join(",") + end).collect();
+        std::fs::write(path.join("mine.csv"), text).unwrap();
+    };
+    let with = format!("{compare} --with mine=mine.csv -o second");
+    let refused = || {
+        let output = bagwise(path, &with.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr).to_string()
+    };
+    for end in ["\n", "\r\n"] {
+        write("score", end, &|line, _| (line == 7).then(|| "high".into()));
+        let said = refused();
+        assert!(said.contains("mine.csv, line 7: score 'high' is not a finite number"), "{said}");
+    }
+    write("probability", "\n", &|line, _| (line == 7).then(|| "1.5".into()));
+    let said = refused();
+    assert!(said.contains("mine.csv, line 7: the probability 1.5 is not between 0 and 1"), "{said}");
+    // A score of the other class is no error, but makes a ROC AUC that is one minus the right one.
+    let warned = |sign: f64| {
+        write("score", "\n", &|_, score| Some((sign * score.parse::<f64>().unwrap()).to_string()));
+        let folder = format!("{compare} --with mine=mine.csv -o sign{sign}");
+        json(path, &folder)["warnings"].to_string()
+    };
+    let turned = warned(-1.0);
+    assert!(turned.contains("mine: bags that are predicted as 1 have lower scores than others"), "{turned}");
+    let right = warned(1.0);
+    assert!(!right.contains("lower scores"), "{right}");
 }
 
 #[test]

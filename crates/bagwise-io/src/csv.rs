@@ -11,13 +11,15 @@
 //! cannot say must be declared again: categories that look like numbers, dates or names, whole numbers that are
 //! measurements, and classes that look like fractions. Categories and classes that no bag has are not written.
 
+mod quotes;
 mod write;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
+use self::quotes::QuoteCheck;
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Roles};
@@ -144,6 +146,7 @@ pub(super) fn rows<'s>(
         ));
     }
     let since_row = Rc::new(Cell::new(0));
+    let quotes = Rc::new(RefCell::new(QuoteCheck::new(dialect.delimiter)));
     input = Box::new(Cursor::new(text.to_vec()).chain(input).chain(END));
     let reader = csv::ReaderBuilder::new()
         .delimiter(dialect.delimiter)
@@ -152,13 +155,14 @@ pub(super) fn rows<'s>(
         .has_headers(false)
         .flexible(true)
         .buffer_capacity(BUFFER)
-        .from_reader(Guarded { inner: input, since_row: Rc::clone(&since_row) });
+        .from_reader(Guarded { inner: input, since_row: Rc::clone(&since_row), quotes: Rc::clone(&quotes) });
     Ok(CsvRows {
         source,
         reader,
         record: csv::ByteRecord::new(),
         ahead: None,
         since_row,
+        quotes,
         skipped: u64::from(named.is_some()),
         line: 0,
         numbers: dialect.numbers,
@@ -166,15 +170,17 @@ pub(super) fn rows<'s>(
     })
 }
 
-/// Stops a row that does not end.
+/// Stops a row that does not end, and notices one that has swallowed others.
 pub(super) struct Guarded<R> {
     inner: R,
     since_row: Rc<Cell<usize>>,
+    quotes: Rc<RefCell<QuoteCheck>>,
 }
 
 impl<R: Read> Read for Guarded<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
+        self.quotes.borrow_mut().take(&buf[..n]);
         let since = self.since_row.get() + n;
         self.since_row.set(since);
         if since > MAX_ROW + BUFFER {
@@ -192,6 +198,7 @@ pub(super) struct CsvRows<'s> {
     /// A row that was looked at before its turn, and its line; nothing behind the last one.
     ahead: Option<Option<(csv::ByteRecord, u64)>>,
     since_row: Rc<Cell<usize>>,
+    quotes: Rc<RefCell<QuoteCheck>>,
     /// Lines before the first that the reader sees.
     skipped: u64,
     pub(super) line: u64,
@@ -246,6 +253,13 @@ impl CsvRows<'_> {
                 return Err(self.error(
                     "a quotation mark is not closed",
                     "close it; inside a quoted cell, write a quotation mark twice",
+                ));
+            }
+            let swallowed = self.quotes.borrow().found();
+            if swallowed.is_some_and(|at| at < self.reader.position().byte()) {
+                return Err(self.error(
+                    "a quotation mark opens a cell, and the next one, in a line below, is followed by text",
+                    "close it in its own line; inside a quoted cell, write a quotation mark twice",
                 ));
             }
             if self.record.as_slice().contains(&0) {

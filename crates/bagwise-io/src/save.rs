@@ -48,7 +48,11 @@ pub fn whole_checked(
             // Not to the wrapper, whose errors name the temporary file.
             compressed(file.as_file(), gzip, fill).map_err(explain)?;
             file.as_file().sync_all().map_err(explain)?;
-            check(file.path())?;
+            // The temporary file is no name that a user knows.
+            check(file.path()).map_err(|e| match e {
+                Error::Io { source, .. } => explain(source),
+                other => other,
+            })?;
             file.persist(path).map_err(|e| explain(e.error))?;
             sync_folder_of(path)
         }
@@ -188,6 +192,16 @@ mod tests {
         assert!(refuse(&folder.path().join("no/a.csv")).contains("a.csv: the folder does not exist"));
         assert!(refuse(folder.path()).contains("this is a folder"));
         assert!(refuse(&folder.path().join("a.csv.zst")).contains("zstd can be read but not written"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_back_is_called_by_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let unreadable = |written: &Path| Err(Error::io(written, io::Error::other("no more files")));
+        let said = whole_checked(&path, |_| Ok(()), unreadable).unwrap_err().to_string();
+        assert!(said.contains("a.csv") && said.contains("no more files"), "{said}");
+        assert!(!said.contains(".bagwise-"), "{said}");
     }
 
     #[cfg(unix)]

@@ -43,6 +43,13 @@ pub(crate) fn passes_before(columns: usize, dual: &Dual) -> Option<usize> {
     fits.then(|| 20 * (columns / 16 + 5))
 }
 
+/// Bytes that these steps hold at the most, besides the rows: twenty numbers for each of them (bounds, multipliers, the two steps and
+/// what they are made of), the small matrix, and half of it for its factor.
+pub(crate) fn bytes(rows: usize, columns: usize) -> u64 {
+    let small = if columns <= MOST_COLUMNS && rows > columns { columns as u64 } else { 0 };
+    8 * (20 * rows as u64 + 3 * small * small / 2)
+}
+
 /// Dense rows.
 struct DenseRows<'a> {
     values: &'a [f64],

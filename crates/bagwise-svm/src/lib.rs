@@ -47,7 +47,7 @@ pub use faces::fit_with_faces;
 pub use features::{FeatureRows, Features};
 pub use forms::{Form, Machine, balanced_weights, bounds, fit, fit_path};
 pub use isotonic::Isotonic;
-pub use linear::{LinearMachine, LinearParams, fit_linear, fit_linear_path};
+pub use linear::{LinearMachine, LinearParams, fit_linear, fit_linear_path, linear_bytes};
 pub use platt::Platt;
 pub use problem::{Dual, Gram, KernelRows, RowFn};
 pub use smo::{SmoParams, Solution, SolveOutcome, StopReason, smo};

@@ -87,6 +87,11 @@ impl LinearMachine {
     }
 }
 
+/// Bytes that training a linear machine takes at the most, besides its rows.
+pub fn linear_bytes(rows: usize, columns: usize) -> u64 {
+    interior::bytes(rows, columns)
+}
+
 /// Trains one linear machine; arguments as in [`crate::fit`].
 ///
 /// # Panics

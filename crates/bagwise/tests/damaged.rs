@@ -276,6 +276,18 @@ fn cases() -> Vec<Case> {
         case("line.sparse", long_sparse, 1, &["a row is longer than 8 MB"]),
         case("openquote.csv", open_quote, 2, &["a row is longer than 8 MB", "quotation mark not closed"]),
         case("quote.csv", "bag,label,f1\na,1,2\n\"b,0,3\nc,1,4\n", 3, &["is not closed", "twice"]),
+        case(
+            "swallowed.csv",
+            "bag,label,f1\n\"a,1,2\n\"a,1,3\nb,0,4\n",
+            2,
+            &["opens a cell, and the next one", "is followed by text", "close it in its own line"],
+        ),
+        case(
+            "inches.csv",
+            "bag,label,f1,f2\na,1,\"5,1\na,1,\"6,1\nb,0,4,1\n",
+            2,
+            &["opens a cell, and the next one"],
+        ),
         case("quoteend.csv", "bag,label,f1\na,1,\"2\n", 2, &["is not closed"]),
         // Compression.
         case(

@@ -394,6 +394,11 @@ fn a_representation_takes_no_more_than_it_was_said_to_need() {
     let map = feature_map(isk, point, Scale::None, false, &data.bags, None, &Ctx::default()).unwrap();
     let needs = isk.needs(&data.bags);
     assert!(12 * map.nnz() as u64 <= needs.each, "{} entries, {needs:?}", map.nnz());
+    // The interior point method of a linear machine: twenty numbers for each row, besides the instances and their scaled copy.
+    for name in ["sil", "mi-svm", "mi-svm-bag", "mirsvm", "misssvm"] {
+        let needs = methods::find(name).unwrap().needs(&data.bags);
+        assert!(needs.fixed >= 8 * 1200 * (2 * 3 + 20), "{name}: {needs:?}");
+    }
 }
 
 /// Pairs of twelve classes: more machines than are asked one by one, and more bags than one block has.

@@ -1,5 +1,6 @@
 //! `cargo xtask faults`: every verb of the real program while the n-th open, write, sync or rename in its folder fails, is
-//! short, or is the last thing it does.
+//! short, or is the last thing it does. A verb that does not have [`POINTS`] of these is also killed before other calls of the
+//! system, of whatever kind, spread over its run.
 //!
 //! What must hold for each fault: the program says what is wrong in one line and ends with exit code 2, or it does without the
 //! call and the result is the right one. It never panics. No input changes; a file that was there before is the old one or the
@@ -16,7 +17,13 @@ use crate::scenes::{self, Files, Scene};
 use crate::trace::{CallKind, Fault, Injection, Traced, run};
 
 /// Calls of one kind that are disturbed in one command, at most: the first, the last, and some in between.
-const PLACES: usize = 6;
+const PLACES: usize = 8;
+
+/// Each verb is disturbed at least this often.
+const POINTS: usize = 200;
+
+/// Of the calls of a long command so many are looked at: those with which it starts and makes its folder.
+const FIRST_CALLS: usize = 400;
 
 /// How long a long command may go on that has survived its fault.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -63,19 +70,24 @@ fn disturb(binary: &Path, scene: &Scene, start: &Files) -> Result<(usize, Vec<St
         }
     };
     let (mut points, mut broken) = (0, Vec::new());
-    for (kind, faults) in FAULTS {
+    let (first, rest) = (FAULTS, [(CallKind::Any, &[Fault::Kill][..])]);
+    for (kind, faults) in first.iter().chain(&rest) {
         // A long command is only watched while it makes its folder.
-        let count = undisturbed.as_ref().map_or(if *kind == CallKind::Print { 0 } else { 4 }, |u| {
-            u.counts.get(kind).copied().unwrap_or(0)
-        });
-        let places: Vec<usize> = match count <= PLACES {
-            true => (1..=count).collect(),
-            false => (0..PLACES).map(|i| 1 + i * (count - 1) / (PLACES - 1)).collect(),
+        let at_start = match kind {
+            CallKind::Print => 0,
+            CallKind::Any => FIRST_CALLS,
+            _ => 4,
         };
-        for (i, nth) in places.into_iter().enumerate() {
+        let count = undisturbed.as_ref().map_or(at_start, |u| u.counts.get(kind).copied().unwrap_or(0));
+        let most = match kind {
+            CallKind::Any => share(scene).saturating_sub(points),
+            _ => PLACES,
+        };
+        for (i, nth) in spread(count, most).into_iter().enumerate() {
             for (j, &fault) in faults.iter().enumerate() {
                 // Of a long command, which would go on for minutes, only what stops it.
-                if scene.long && (fault == Fault::Short || (i + j) % 2 == 1) {
+                let stops = *kind == CallKind::Any || fault != Fault::Short && (i + j) % 2 == 0;
+                if scene.long && !stops {
                     continue;
                 }
                 let injection = Injection { kind: *kind, nth, fault };
@@ -97,6 +109,19 @@ fn disturb(binary: &Path, scene: &Scene, start: &Files) -> Result<(usize, Vec<St
         }
     }
     Ok((points, broken))
+}
+
+/// How often a command is to be disturbed, so that all of its verb come to [`POINTS`].
+fn share(scene: &Scene) -> usize {
+    POINTS.div_ceil(scenes::SCENES.iter().filter(|other| other.verb == scene.verb).count())
+}
+
+/// At most so many of the numbers from 1 to `count`: the first, the last, and some in between.
+fn spread(count: usize, most: usize) -> Vec<usize> {
+    match count <= most {
+        true => (1..=count).collect(),
+        false => (0..most).map(|i| 1 + i * (count - 1) / (most - 1).max(1)).collect(),
+    }
 }
 
 /// What is wrong after a fault.

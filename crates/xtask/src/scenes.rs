@@ -42,6 +42,8 @@ pub(crate) const SCENES: &[Scene] = &[
     ),
     scene("fit", "fit d.csv --method majority --inner 2 -o packed.bagwise.gz", &["packed.bagwise.gz"]),
     scene("predict", "predict m.bagwise d.csv --format csv", &[]),
+    scene("predict", "predict m.bagwise d.csv -o p.csv", &["p.csv"]),
+    scene("show", "show m.bagwise", &[]),
     scene("explain", "explain g.bagwise d.csv --format json", &[]),
     scene("explain", "explain g.bagwise d.csv --graph g.dot", &["g.dot"]),
     scene("inspect", "inspect d.csv", &[]),
@@ -55,6 +57,7 @@ pub(crate) const SCENES: &[Scene] = &[
     scene("convert", "convert d.csv d2.csv.gz --force", &["d2.csv.gz"]),
     scene("gram", "gram d.csv --method mi-kernel -p gamma=0.5 -p norm=mean --output k.npy", &["k.npy"]),
     scene("embed", "embed d.csv --method isk -p psi=4 -p epsilon=1 --output v.npz", &["v.npz"]),
+    scene("slurm", "slurm --shards 3 compare d.csv -o out", &[]),
     scene("completions", "completions bash", &[]),
     Scene { verb: "demo", line: "demo -o first", outputs: &["first"], long: true },
 ];
@@ -89,7 +92,8 @@ pub(crate) fn binary(named: Option<&str>) -> Result<PathBuf> {
 /// The program with the words of a line, away from settings of the user.
 pub(crate) fn command(binary: &Path, folder: &Path, line: &str) -> Command {
     let mut command = Command::new(binary);
-    command.args(line.split_whitespace()).args(["--threads", "1"]).current_dir(folder);
+    // First: what follows slurm belongs to the command that it splits.
+    command.args(["--threads", "1"]).args(line.split_whitespace()).current_dir(folder);
     for name in ["COLUMNS", "NO_COLOR", "BAGWISE_DATA", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }

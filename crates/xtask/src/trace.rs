@@ -28,6 +28,8 @@ pub(crate) enum CallKind {
     Sync,
     Rename,
     Print,
+    /// Any call at all, also those outside the folder.
+    Any,
 }
 
 /// What happens to a call.
@@ -237,7 +239,7 @@ impl Tracer<'_> {
         }
         let (kind, changes) = self.concerns(pid, &registers);
         let mut after = After::Record(changes);
-        if let Some(kind) = kind {
+        for kind in std::iter::once(CallKind::Any).chain(kind) {
             let count = self.counts.entry(kind).or_default();
             *count += 1;
             let hit = self.injection.filter(|i| i.kind == kind && i.nth == *count);

@@ -189,7 +189,11 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         .params(&args.learning.seeing.params)
         .ctx(&ctx);
     for (name, path) in &args.with {
-        evaluate = evaluate.outside(name, outside::read(name, path, &classes)?);
+        let rows = outside::read(name, path, &classes)?;
+        let positive = args.choosing.positive.as_ref().or(classes.get(1).filter(|_| classes.len() == 2));
+        let contradiction = positive.and_then(|positive| outside::contradiction(name, &rows, positive));
+        contradiction.iter().for_each(|warning| session.note(warning));
+        evaluate = evaluate.outside(name, rows);
     }
     if let Some(shard) = args.sharding.shard {
         let folder = args.output.clone().unwrap_or_else(own_folder);
@@ -428,7 +432,9 @@ impl Output for Comparison<'_> {
         object.put("skipped", self.results.skipped());
         object.put_list("incomplete", self.results.incomplete.iter().map(incomplete).collect());
         object.put("folder", self.folder()).put("report", &self.report);
-        object.put("warnings", &self.warnings).put("next", &self.fit_command);
+        // A model that has learned nothing is of no use.
+        let next = if self.fit_method == BASELINE { &self.inspect_command } else { &self.fit_command };
+        object.put("warnings", &self.warnings).put("next", next);
         Ok(serde_json::to_string_pretty(&object)?)
     }
 

@@ -1,9 +1,11 @@
 //! `bagwise run`: runs an experiment file, and shows the results next to the published numbers.
 
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::files::{make_folder, read_bounded};
+use bagwise::io::save::temporary_prefix;
 use bagwise::io::{OutputKind, RESULTS_MARK, ReadOptions, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
@@ -151,7 +153,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 fn claim_folder(folder: &Path, experiment: &Experiment, session: &Session) -> Result<()> {
     let owner = folder.join(OWNER);
     let own = serde_json::json!({ "experiment": experiment.title, "quick": experiment.shortened.is_some() });
-    let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    // What a process left that was killed while it wrote the file of the owner.
+    let begun = temporary_prefix(&owner);
+    let is_begun = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(&begun);
+    let is_empty = std::fs::read_dir(folder)
+        .map_or(true, |mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_begun(&entry))));
     if !is_empty && !session.force() {
         let there = read_bounded(&owner, "the file", MOST_OWNER).ok();
         let there = there.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());

@@ -8,11 +8,13 @@
 mod convert;
 mod sources;
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use bagwise_core::files::make_folder;
-use bagwise_core::{Dataset, Error, Place, Result};
+use bagwise_core::{Dataset, Error, Place, Result, human_bytes};
 use bagwise_io::{ReadOptions, Task, is_here, path_of, read};
 use bagwise_judge::content_digest;
 
@@ -22,6 +24,9 @@ pub use sources::{KnownDataset, Origin};
 /// A server that has what GitHub has, as `OWNER/REPOSITORY/COMMIT/PATH`.
 const MIRROR: &str = "BAGWISE_MIRROR";
 const GITHUB: &str = "https://raw.githubusercontent.com";
+
+/// The largest file that is downloaded. No source is larger than 40 MB.
+const MOST: u64 = 1_000_000_000;
 
 /// Every data set that is known by name.
 pub fn all() -> &'static [KnownDataset] {
@@ -143,13 +148,19 @@ fn fetch_from(server: &str, set: &KnownDataset, from: Option<&Path>, folder: &Pa
     let source = match from {
         Some(file) => file.to_path_buf(),
         None => {
-            let downloaded = download(name, &url, &loaded);
+            let downloaded = download(name, &url, &loaded, MOST);
             downloaded.inspect_err(|_| drop(std::fs::remove_file(&loaded)))?;
             loaded.clone()
         }
     };
     let place = from.map_or(url, |file| file.display().to_string());
-    let converted = convert::convert(set, layout, &source, &place);
+    let converted = convert::convert(set, layout, &source, &place).map_err(|e| match e {
+        // The file of the download is gone when this is read.
+        Error::Data { place: Place { source, line }, found, remedy } if Path::new(&source) == loaded => {
+            Error::Data { place: Place { source: place.clone(), line }, found, remedy }
+        }
+        other => other,
+    });
     let checked = converted.and_then(|data| set.check(&data, &place).map(|()| data));
     if from.is_none() {
         drop(std::fs::remove_file(&loaded));
@@ -168,24 +179,46 @@ pub fn default_folder() -> PathBuf {
     above.unwrap_or_else(|| here.join("data"))
 }
 
-fn download(name: &str, url: &str, to: &Path) -> Result<()> {
-    let output = Command::new("curl")
-        .args(["--fail", "--location", "--silent", "--show-error", "--connect-timeout", "20"])
-        // No source is larger than 40 MB.
-        .args(["--max-filesize", "1000000000", "--output"])
-        .arg(to)
-        .args(["--url", url])
-        .output();
-    let failed = match output {
-        Ok(output) if output.status.success() => return Ok(()),
-        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "),
-        Err(e) => format!("curl cannot be started: {e}"),
+/// Downloads a file of at most so many bytes.
+fn download(name: &str, url: &str, to: &Path, most: u64) -> Result<()> {
+    let failed = match curl(url, to, most) {
+        Ok(None) => return Ok(()),
+        Ok(Some(failed)) => failed,
+        Err(e) => e.to_string(),
     };
     Err(Error::data(
         Place::of(name),
         format!("{url} cannot be downloaded ({failed})"),
         "try again with a network, or download that file by other means and give it",
     ))
+}
+
+/// What went wrong, if anything did. The file comes through this process: curl before 8.4 only believes a server that says how long a
+/// file is, and ends when this process does.
+fn curl(url: &str, to: &Path, most: u64) -> io::Result<Option<String>> {
+    let mut child = Command::new("curl")
+        .args(["--fail", "--location", "--silent", "--show-error", "--connect-timeout", "20"])
+        // A server that goes silent.
+        .args(["--speed-limit", "10", "--speed-time", "60", "--url", url])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| io::Error::new(e.kind(), format!("curl cannot be started: {e}")))?;
+    let copied = match child.stdout.take() {
+        Some(from) => File::create(to).and_then(|mut file| io::copy(&mut from.take(most + 1), &mut file)),
+        None => Ok(0),
+    };
+    if !matches!(copied, Ok(bytes) if bytes <= most) {
+        // It may have ended by itself.
+        let _ = child.kill();
+    }
+    let output = child.wait_with_output()?;
+    if copied? > most {
+        return Ok(Some(format!("it is larger than {}", human_bytes(most))));
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+    Ok((!output.status.success()).then_some(said))
 }
 
 #[cfg(test)]

@@ -81,6 +81,35 @@ fn a_cut_an_altered_and_a_missing_file_are_refused_and_nothing_is_left() {
 }
 
 #[test]
+fn a_file_without_end_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // It does not say how long the file is, and ends when nobody listens any more.
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+        (0..2000).take_while(|_| stream.write_all(&[b'7'; 100_000]).is_ok()).count()
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f");
+    let error =
+        download("example", &format!("http://{address}/f"), &file, 1_000_000).unwrap_err().to_string();
+    assert!(error.contains("cannot be downloaded (it is larger than 1.0 MB)"), "{error}");
+    assert!(file.metadata().unwrap().len() <= 1_000_001);
+    assert!(serving.join().unwrap() < 2000, "curl went on");
+}
+
+#[test]
+fn a_download_that_cannot_be_read_is_called_by_its_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = example(SourceLayout::Arff, "");
+    let at = server("200 OK", 4, b"junk");
+    let error = fetch_from(&at, &set, None, folder.path()).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{at}/o/r/c/f.txt, line 1: ")), "{error}");
+}
+
+#[test]
 fn without_a_network_it_is_said_what_to_download() {
     let folder = tempfile::tempdir().unwrap();
     // Nobody listens on a port that was just given back.

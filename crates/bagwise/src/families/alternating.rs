@@ -30,6 +30,7 @@ use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, representations};
 use crate::preprocess::Scale;
 use bagwise_core::{Bags, Ctx, Error, Instances, Result};
+use bagwise_svm::linear_bytes;
 use kernel::{Kernel, PreviousRound, Solved, is_linear};
 use model::History;
 use stock::{distinct, with_means};
@@ -279,7 +280,9 @@ impl<A: Alternating> Method for Alternation<A> {
         // Where a Gram is too large its entries are computed when they are needed.
         let each = if kernel::gram_fits(rows) { kernel::gram_bytes(rows) } else { 0 };
         let distances = if self.method.wants_few() { each } else { 0 };
-        MemoryEstimate { fixed: 2 * copy + distances, each }
+        // A linear machine may be on all rows.
+        let machine = linear_bytes(rows, bags.width());
+        MemoryEstimate { fixed: 2 * copy + distances + machine, each }
     }
 
     fn prepare(

@@ -107,8 +107,8 @@ fn escaped(text: &str, table: &[(char, &str)]) -> String {
     for c in text.chars() {
         match table.iter().find(|(from, _)| *from == c) {
             Some((_, to)) => out.push_str(to),
-            // No control character may stand in XML, nor does one help in a picture.
-            None => out.push(if c.is_control() { ' ' } else { c }),
+            // No control character may stand in XML, nor these two; nor does one help in a picture.
+            None => out.push(if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') { ' ' } else { c }),
         }
     }
     out
@@ -128,7 +128,7 @@ mod tests {
             Graph { degree: vec![1.0, 1.0], edges: vec![edge] },
             Graph { degree: vec![0.0], edges: Vec::new() },
         ];
-        let ids = vec!["a<\"b\"&\\".to_string(), "c".to_string()];
+        let ids = vec!["a<\"b\"&\\".to_string(), "c\u{1}\u{fffe}\u{ffff}d".to_string()];
         let bags = Bags::new(Instances::F64(Mat::zeros(3, 1)), vec![0, 2, 3]).unwrap().with_ids(ids).unwrap();
         let mut data = Dataset::new("d", bags);
         data.drawn = Some(vec![0, 4, 0]);
@@ -140,6 +140,8 @@ mod tests {
     fn names_are_escaped_and_every_node_and_edge_is_there() {
         let text = written("g.graphml");
         assert!(text.contains("a&lt;\"b\"&amp;\\</data>"), "{text}");
+        // None of the three may stand in XML.
+        assert!(text.contains("c   d</data>"), "{text}");
         assert_eq!((text.matches("<node ").count(), text.matches("<edge ").count()), (3, 1));
         // As the file counts them.
         assert!(text.contains("<data key=\"instance\">5</data>"), "{text}");
