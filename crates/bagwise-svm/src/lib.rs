@@ -3,7 +3,7 @@
 //! The crate knows examples, kernels and costs, nothing else. It holds three separate things: the *problem*
 //! ([`Dual`], and [`KernelRows`] to read its matrix), the *solver* ([`smo`]), and the *forms* that turn
 //! classification and regression into that problem and back ([`fit`], [`fit_path`]). [`fit_linear`] solves the
-//! same problem on explicit features, [`fit_with_faces`] on Grams of few dimensions, [`fit_chunks`] where the matrix is too large to keep. [`Platt`] and [`Isotonic`] turn scores into probabilities.
+//! same problem on explicit features, [`fit_with_faces`] on Grams of few dimensions, [`fit_chunks`] where the matrix is too large to keep. [`outputs_of_block`] is for many small machines. [`Platt`] and [`Isotonic`] turn scores into probabilities.
 //!
 //! ```
 //! use bagwise_svm::{Form, Gram, SmoParams, StopReason, bounds, fit, fit_path};
@@ -30,6 +30,7 @@
 
 mod cholesky;
 mod chunks;
+mod expansion;
 mod faces;
 mod features;
 mod forms;
@@ -43,6 +44,7 @@ mod scan;
 mod smo;
 
 pub use chunks::{ChunkKernel, ChunkStart, fit_chunks};
+pub use expansion::{LANES, outputs_of_block};
 pub use faces::fit_with_faces;
 pub use features::{FeatureRows, Features};
 pub use forms::{Form, Machine, balanced_weights, bounds, fit, fit_path};

@@ -31,6 +31,11 @@ pub trait KernelRows {
     /// Writes `K[i][columns[k]]` to `out[k]`.
     fn row(&self, i: usize, columns: &[usize], out: &mut [f64]);
 
+    /// True if rows are read and not computed.
+    fn is_stored(&self) -> bool {
+        false
+    }
+
     /// The whole row `i` in natural order, if it already lies in memory that way.
     fn borrowed_row(&self, i: usize) -> Option<&[f64]> {
         let _ = i;
@@ -81,6 +86,10 @@ impl KernelRows for Gram<'_> {
         for (value, &column) in out.iter_mut().zip(columns) {
             *value = row[self.index[column]];
         }
+    }
+
+    fn is_stored(&self) -> bool {
+        true
     }
 
     fn borrowed_row(&self, i: usize) -> Option<&[f64]> {

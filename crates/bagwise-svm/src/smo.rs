@@ -116,9 +116,12 @@ pub(crate) struct Solver<'k, 'p> {
     params: &'p SmoParams<'p>,
     rows: RowCache<'k>,
     diagonal: Vec<f64>,
+    /// What the last solve no longer needs.
+    spare: SmoState,
 }
 
 /// Variables in the order of [`RowCache::order`]; the first `active` take part.
+#[derive(Default)]
 struct SmoState {
     b: Vec<f64>,
     lower: Vec<f64>,
@@ -146,7 +149,8 @@ const SNAP: f64 = 1e-15;
 impl<'k, 'p> Solver<'k, 'p> {
     pub(crate) fn new(kernel: &'k dyn KernelRows, params: &'p SmoParams<'p>) -> Solver<'k, 'p> {
         let diagonal = (0..kernel.len()).map(|i| kernel.diagonal(i)).collect();
-        Solver { params, rows: RowCache::new(kernel, params.cache_bytes), diagonal }
+        let rows = RowCache::new(kernel, params.cache_bytes);
+        Solver { params, rows, diagonal, spare: SmoState::default() }
     }
 
     pub(crate) fn feasible_start(&mut self, dual: &Dual, coefficients: &[f64]) -> Start {
@@ -174,7 +178,8 @@ impl<'k, 'p> Solver<'k, 'p> {
     pub(crate) fn solve_for(&mut self, dual: &Dual, start: Start, max_iterations: usize) -> Solution {
         dual.check(self.diagonal.len());
         let n = dual.len();
-        let mut state = SmoState::new(dual, start, &self.rows.order, &self.diagonal);
+        let mut state = std::mem::take(&mut self.spare);
+        state.begin(dual, &start, &self.rows.order, &self.diagonal);
         let largest = self.diagonal.iter().fold(0.0, |most: f64, &k| most.max(k.abs()));
         // Duplicates have no curvature between them and an indefinite matrix has negative curvature: both are
         // given a curvature just above rounding, so that the step is long and a bound ends it.
@@ -263,7 +268,9 @@ impl<'k, 'p> Solver<'k, 'p> {
             extremes = state.step(row_i, row_j, amount);
         };
         self.return_all(&mut state);
-        state.into_solution(dual, &self.rows.order, status, iterations)
+        let solution = state.solution(dual, start, &self.rows.order, status, iterations);
+        self.spare = state;
+        solution
     }
 
     /// Sets aside variables that no pair can want: `u` below every `d`, and `d` above every `u`.
@@ -322,30 +329,39 @@ impl<'k, 'p> Solver<'k, 'p> {
 }
 
 impl SmoState {
-    fn new(dual: &Dual, start: Start, order: &[usize], diagonal: &[f64]) -> SmoState {
-        let in_order = |values: &[f64]| -> Vec<f64> { order.iter().map(|&i| values[i]).collect() };
+    /// Takes up a problem, in the lists of an earlier one.
+    fn begin(&mut self, dual: &Dual, start: &Start, order: &[usize], diagonal: &[f64]) {
+        let fill = |list: &mut Vec<f64>, values: &[f64]| {
+            list.clear();
+            list.extend(order.iter().map(|&i| values[i]));
+        };
         let n = dual.len();
-        let b = if start.coefficients.is_empty() { vec![0.0; n] } else { in_order(&start.coefficients) };
-        let mut gradient = in_order(&dual.linear);
+        match start.coefficients.is_empty() {
+            true => {
+                self.b.clear();
+                self.b.resize(n, 0.0);
+            }
+            false => fill(&mut self.b, &start.coefficients),
+        }
+        fill(&mut self.gradient, &dual.linear);
         if !start.outputs.is_empty() {
-            for (g, &variable) in gradient.iter_mut().zip(order) {
+            for (g, &variable) in self.gradient.iter_mut().zip(order) {
                 *g -= start.outputs[variable];
             }
         }
-        let (lower, upper) = (in_order(&dual.lower), in_order(&dual.upper));
-        let (up, down) = (0..n).map(|k| Dual::shifts(dual.tube, lower[k], upper[k], b[k])).unzip();
-        SmoState {
-            b,
-            lower,
-            upper,
-            gradient,
-            up,
-            down,
-            diagonal: in_order(diagonal),
-            active: n,
-            set_aside: Vec::new(),
-            tube: dual.tube,
+        fill(&mut self.lower, &dual.lower);
+        fill(&mut self.upper, &dual.upper);
+        fill(&mut self.diagonal, diagonal);
+        self.up.clear();
+        self.down.clear();
+        for k in 0..n {
+            let (up, down) = Dual::shifts(dual.tube, self.lower[k], self.upper[k], self.b[k]);
+            self.up.push(up);
+            self.down.push(down);
         }
+        self.active = n;
+        self.set_aside.clear();
+        self.tube = dual.tube;
     }
 
     fn extremes(&self) -> Extremes {
@@ -418,9 +434,18 @@ impl SmoState {
         }
     }
 
-    fn into_solution(self, dual: &Dual, order: &[usize], status: StopReason, iterations: usize) -> Solution {
-        let n = self.b.len();
-        let (mut coefficients, mut outputs) = (vec![0.0; n], vec![0.0; n]);
+    /// The solution, in the lists of the start.
+    fn solution(
+        &self,
+        dual: &Dual,
+        start: Start,
+        order: &[usize],
+        status: StopReason,
+        iterations: usize,
+    ) -> Solution {
+        let Start { mut coefficients, mut outputs } = start;
+        coefficients.resize(self.b.len(), 0.0);
+        outputs.resize(self.b.len(), 0.0);
         for (position, &variable) in order.iter().enumerate() {
             coefficients[variable] = self.b[position];
             outputs[variable] = dual.linear[variable] - self.gradient[position];

@@ -225,6 +225,41 @@ pub struct Training<'a> {
     pub regression: bool,
 }
 
+/// A training problem of many.
+#[derive(Clone, Debug)]
+pub struct OwnedTraining {
+    /// Which it is.
+    pub machine: usize,
+    /// As in [`Training`].
+    pub bags: Vec<usize>,
+    /// As in [`Training`].
+    pub y: Vec<f64>,
+    /// As in [`Training`].
+    pub weights: Vec<f64>,
+    /// As in [`Training`].
+    pub regression: bool,
+}
+
+impl OwnedTraining {
+    /// The problem, to be solved.
+    pub fn training(&self) -> Training<'_> {
+        Training { bags: &self.bags, y: &self.y, weights: &self.weights, regression: self.regression }
+    }
+}
+
+/// Decision values of some bags.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputBlock<'a> {
+    /// The place of the point among those that were asked for.
+    pub point: usize,
+    /// The problem.
+    pub machine: usize,
+    /// The place of the first bag among those that were asked for.
+    pub first: usize,
+    /// One value for each bag from there on.
+    pub values: &'a [f64],
+}
+
 /// A solved training problem.
 pub struct SolvedFit {
     /// Index of the point within the prepared grid.
@@ -375,6 +410,25 @@ pub trait Prepared: Send + Sync {
             scores.into_iter().enumerate().for_each(|(row, score)| all.set(row, k, score));
         }
         Ok(all)
+    }
+
+    /// Bytes that [`each_output`](Prepared::each_output) needs for so many bags; none if the method does not have it.
+    fn stream_bytes(&self, _bags: usize) -> Option<u64> {
+        None
+    }
+
+    /// Solves many problems at these points, which share their representation, and hands out the decision values of prepared
+    /// bags without keeping the fits. A point and a bag see the problems in their order; the values are those of
+    /// [`fit`](Prepared::fit) and [`scores`](Prepared::scores), to the bit.
+    fn each_output(
+        &self,
+        _points: &[usize],
+        _problems: &mut dyn Iterator<Item = OwnedTraining>,
+        _bags: &[usize],
+        _each: &mut dyn FnMut(OutputBlock<'_>),
+        _ctx: &Ctx,
+    ) -> Result<()> {
+        unreachable!("only methods that say how many bytes it takes are asked")
     }
 
     /// Bytes of memory that one fit needs, if this grows with the data; `u64::MAX` if fits must run one at a time.

@@ -132,7 +132,7 @@ pub fn vote(outputs: &[f64], tasks: &[BinaryTask], classes: usize, threshold: Op
     first_largest(&votes)
 }
 
-fn first_largest(values: &[f64]) -> u32 {
+pub(crate) fn first_largest(values: &[f64]) -> u32 {
     let mut best = 0;
     for (i, v) in values.iter().enumerate() {
         if *v > values[best] {
@@ -155,8 +155,13 @@ pub fn class_scores(outputs: &[f64], tasks: &[BinaryTask], classes: usize) -> Ve
             known[minus as usize] = true;
         }
     }
-    let least = scores.iter().copied().fold(0.0, f64::min) - 1.0;
+    let least = least_score(&scores);
     scores.into_iter().zip(known).map(|(score, known)| if known { score } else { least }).collect()
+}
+
+/// The score of a class that training did not see, beside those of the others.
+pub(crate) fn least_score(scores: &[f64]) -> f64 {
+    scores.iter().copied().fold(0.0, f64::min) - 1.0
 }
 
 /// Class probabilities from each machine's probability of its plus class. A machine that knows nothing (not a number)

@@ -10,14 +10,15 @@
 
 use std::sync::Arc;
 
-use bagwise_svm::Machine;
+use bagwise_svm::{LANES, Machine};
 
+use crate::families::many_machines::{MachineList, kernel_block, stream_outputs};
 use crate::families::svm::{self, SvmParams};
 use crate::families::width::{costly_representations, twins};
 use crate::graph::Graph;
 use crate::method::{
-    Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
-    Training, WeightedConcept, comparison_work,
+    Explanation, Info, MemoryEstimate, Method, OutputBlock, Outputs, OwnedTraining, Predictor, Prepared,
+    Scope, SolvedFit, State, Training, WeightedConcept, comparison_work,
 };
 use crate::multiclass::MANY_MACHINES;
 use crate::params::{Grid, Point, representations};
@@ -237,8 +238,8 @@ impl<K: BagKernel> Method for KernelSvm<K> {
     }
 }
 
-/// Bags whose outputs many machines compute together.
-const BLOCK: usize = 64;
+/// So many machines are asked one after the other.
+const FEW: usize = 64;
 
 struct KernelPrepared {
     grams: Box<dyn Grams>,
@@ -361,7 +362,7 @@ impl Prepared for KernelPrepared {
         let gram = self.grams.gram(self.representation[fits[0].point]);
         let machines: Vec<&BagMachine> = fits.iter().map(|fit| fit.of()).collect();
         let mut all = Mat::zeros(bags.len(), fits.len());
-        if machines.len() < BLOCK {
+        if machines.len() < FEW {
             for (k, machine) in machines.iter().enumerate() {
                 ctx.check()?;
                 let outputs = machine.outputs(gram, bags);
@@ -369,34 +370,36 @@ impl Prepared for KernelPrepared {
             }
             return Ok(all);
         }
-        // All coefficients in one list, because machines lie all over the memory.
-        let mut support: Vec<(usize, f64)> = Vec::new();
-        let mut ends = Vec::with_capacity(machines.len());
-        for BagMachine { machine, bags } in &machines {
-            support.extend(machine.support().map(|(i, coefficient)| (bags[i], coefficient)));
-            ends.push((support.len(), machine.bias));
+        let mut list = MachineList::default();
+        for (k, BagMachine { machine, bags }) in machines.iter().enumerate() {
+            list.push(0, k, machine, bags);
         }
-        // Blocks of bags, with the kernel values of a block side by side: the list is read once for a block, not once
-        // for a bag. That of all pairs of hundreds of classes does not fit the caches.
-        let mut kernel = vec![[0.0; BLOCK]; gram.cols()];
-        for (block, tested) in bags.chunks(BLOCK).enumerate() {
+        for (b, tested) in bags.chunks(LANES).enumerate() {
             ctx.check()?;
-            for (lane, &bag) in tested.iter().enumerate() {
-                kernel.iter_mut().zip(gram.row(bag)).for_each(|(values, value)| values[lane] = *value);
-            }
-            let mut start = 0;
-            for (k, (end, bias)) in ends.iter().enumerate() {
-                // In the order of `Machine::output`, so that the bits are the same.
-                let mut sums = [-0.0; BLOCK];
-                for (bag, coefficient) in &support[start..*end] {
-                    sums.iter_mut().zip(&kernel[*bag]).for_each(|(sum, value)| *sum += coefficient * value);
-                }
-                start = *end;
-                let outputs = sums.iter().map(|sum| sum + bias);
-                (0..tested.len()).zip(outputs).for_each(|(lane, out)| all.set(block * BLOCK + lane, k, out));
-            }
+            let put = &mut |out: OutputBlock<'_>| {
+                out.values.iter().enumerate().for_each(|(i, &v)| all.set(out.first + i, out.machine, v));
+            };
+            list.each_output(&kernel_block(gram, tested), b * LANES, tested.len(), put);
         }
         Ok(all)
+    }
+
+    fn stream_bytes(&self, bags: usize) -> Option<u64> {
+        let gram = self.grams.gram(0);
+        Some(8 * gram.cols() as u64 * bags.next_multiple_of(LANES) as u64)
+    }
+
+    fn each_output(
+        &self,
+        points: &[usize],
+        problems: &mut dyn Iterator<Item = OwnedTraining>,
+        bags: &[usize],
+        each: &mut dyn FnMut(OutputBlock<'_>),
+        ctx: &Ctx,
+    ) -> Result<()> {
+        let gram = self.grams.gram(self.representation[points[0]]);
+        let here: Vec<SvmParams> = points.iter().map(|&p| self.machines[p]).collect();
+        stream_outputs(gram, &here, problems, bags, each, ctx)
     }
 
     fn twin(&self, point: usize) -> usize {

@@ -11,6 +11,7 @@ pub(crate) mod embedding;
 pub(crate) mod kernel_svm;
 pub(crate) mod least_squares;
 pub(crate) mod logistic;
+pub(crate) mod many_machines;
 pub(crate) mod map_svm;
 pub(crate) mod map_view;
 pub(crate) mod marginal;

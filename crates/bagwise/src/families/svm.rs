@@ -34,7 +34,7 @@ pub(crate) const TUBE: ParamSpec = ParamSpec::new(
 pub(crate) struct SvmParams {
     pub(crate) cost: f64,
     /// 0 for classes.
-    tube: f64,
+    pub(crate) tube: f64,
 }
 
 impl SvmParams {

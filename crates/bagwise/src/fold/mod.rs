@@ -12,6 +12,7 @@ mod memory;
 mod portfolio;
 mod train;
 mod tune;
+mod votes;
 
 pub use answers::Answers;
 pub(crate) use answers::decisive;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 
 use crate::calibrate::Calibration;
 use crate::families::map_svm::CellMap;
-use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, draws_on_all};
+use crate::method::{Method, OwnedTraining, Predictor, Prepared, Scope, SolvedFit, draws_on_all};
 use crate::multiclass::{BinaryTask, ClassBags, MANY_MACHINES, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
@@ -120,6 +121,11 @@ impl PreparedFold {
     /// True if all machines share what was prepared.
     pub fn is_shared(&self) -> bool {
         self.prepared.len() == 1
+    }
+
+    /// Whether bags of the data set are in this frame.
+    fn holds(&self, bags: &[usize]) -> bool {
+        bags.iter().all(|&b| self.position[b].is_some())
     }
 
     /// Where bags of the data set stand in this frame.
@@ -354,6 +360,37 @@ impl<'a> TrainingTask<'a> {
         }
     }
 
+    /// The training problem of every machine, with bags as they stand in the frame; none where training has nothing to tell it.
+    fn problems<'t>(
+        &'t self,
+        frame: &'t PreparedFold,
+        train: &'t [usize],
+    ) -> impl Iterator<Item = Option<OwnedTraining>> + 't {
+        let by_class = match self.target {
+            Target::Classes { codes, .. } => Some(ClassBags::new(codes, train)),
+            Target::Values(_) => None,
+        };
+        self.tasks.iter().enumerate().map(move |(machine, task)| {
+            let (bags, y) = match &by_class {
+                Some(by_class) => by_class.problem(task),
+                None => self.problem(task, train),
+            };
+            // Without a bag of its class a machine against the rest has nothing to say; a pair of which one side is
+            // missing is decided by the other.
+            let hopeless = !self.is_regression() && task.minus.is_none() && !y.contains(&1.0);
+            if bags.is_empty() || hopeless {
+                return None;
+            }
+            let mut weights: Vec<f64> = bags.iter().map(|&b| self.weights[b]).collect();
+            if self.setup.balanced && self.setup.method.info().weighs_classes && !self.is_regression() {
+                let balance = bagwise_svm::balanced_weights(&y);
+                weights.iter_mut().zip(balance).for_each(|(w, b)| *w *= b);
+            }
+            let bags = frame.positions(&bags);
+            Some(OwnedTraining { machine, bags, y, weights, regression: self.is_regression() })
+        })
+    }
+
     /// Fits the machines of points that share their representation; `points` are indices into the frame's.
     pub fn fit(
         &self,
@@ -363,32 +400,13 @@ impl<'a> TrainingTask<'a> {
         ctx: &Ctx,
     ) -> Result<Vec<Machines>> {
         let mut per_point: Vec<Machines> = points.iter().map(|_| Machines(Vec::new())).collect();
-        let by_class = match self.target {
-            Target::Classes { codes, .. } => Some(ClassBags::new(codes, train)),
-            Target::Values(_) => None,
-        };
-        for (k, task) in self.tasks.iter().enumerate() {
+        for (k, problem) in self.problems(frame, train).enumerate() {
             ctx.check()?;
-            let (bags, y) = match &by_class {
-                Some(by_class) => by_class.problem(task),
-                None => self.problem(task, train),
-            };
-            // Without a bag of its class a machine against the rest has nothing to say; a pair of which one side is
-            // missing is decided by the other.
-            let hopeless = !self.is_regression() && task.minus.is_none() && !y.contains(&1.0);
-            if bags.is_empty() || hopeless {
+            let Some(problem) = problem else {
                 per_point.iter_mut().for_each(|m| m.0.push(None));
                 continue;
-            }
-            let mut weights: Vec<f64> = bags.iter().map(|&b| self.weights[b]).collect();
-            if self.setup.balanced && self.setup.method.info().weighs_classes && !self.is_regression() {
-                let balance = bagwise_svm::balanced_weights(&y);
-                weights.iter_mut().zip(balance).for_each(|(w, b)| *w *= b);
-            }
-            let bags = frame.positions(&bags);
-            let training =
-                Training { bags: &bags, y: &y, weights: &weights, regression: self.is_regression() };
-            let fits = frame.prepared(k).fit(points, &training, ctx)?;
+            };
+            let fits = frame.prepared(k).fit(points, &problem.training(), ctx)?;
             for (machines, fit) in per_point.iter_mut().zip(fits) {
                 machines.0.push(Some(fit));
             }
@@ -422,7 +440,7 @@ impl<'a> TrainingTask<'a> {
         let machines = self.tasks.len();
         let mut out =
             vec![Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]); points.len()];
-        if bags.iter().all(|&b| frame.position[b].is_some()) {
+        if frame.holds(bags) {
             let at = frame.positions(bags);
             for (out, machines) in out.iter_mut().zip(points) {
                 if frame.is_shared() && machines.0.iter().all(Option::is_some) {

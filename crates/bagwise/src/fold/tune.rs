@@ -12,7 +12,7 @@ use crate::calibrate::Calibration;
 use crate::method::draws_on_all;
 use crate::params::{Grid, Point};
 use bagwise_core::{Bags, Ctx, Mat, Result, Target};
-use bagwise_judge::{Classified, Fold, Metric, Predictions};
+use bagwise_judge::{Fold, Metric};
 
 /// Which points of a grid are tried, and what else is wanted of them.
 #[derive(Clone, Copy)]
@@ -329,7 +329,7 @@ impl TrainingTask<'_> {
             Ok((fold, first(g)..first(g + 1), outputs))
         };
         let together = groups.iter().map(Vec::len).max().unwrap_or(0);
-        let bytes = self.job_bytes(frame, together, train, inner);
+        let bytes = self.job_bytes(frame, together, train, inner, summary);
         let results: Vec<(&Fold, Range<usize>, Vec<Mat>)> = Self::each_job(bytes, jobs, job, ctx)?;
         let mut all = self.collect_out_of_fold(train, first(groups.len()), results);
         for g in (0..groups.len()).filter(|&g| original[g] != g) {
@@ -354,7 +354,7 @@ impl TrainingTask<'_> {
             let frame = self.frame(&fold.train, points, ctx)?;
             let job = |group: &Vec<usize>| self.outputs_of_fold(&frame, group, fold, summary, ctx);
             let together = grid.groups.iter().map(Vec::len).max().unwrap_or(0);
-            let bytes = self.job_bytes(&frame, together, train, inner);
+            let bytes = self.job_bytes(&frame, together, train, inner, summary);
             let fitted = Self::each_job(bytes, grid.groups.iter().collect(), job, ctx)?;
             results.extend(
                 grid.groups.iter().zip(fitted).map(|(group, outputs)| (fold, group.clone(), outputs)),
@@ -392,16 +392,28 @@ impl TrainingTask<'_> {
             Ok(())
         };
         // Frames of folds are made one after the other.
-        let bytes = shared.map_or(u64::MAX, |frame| self.job_bytes(frame, places.len(), train, inner));
+        let bytes = shared.map_or(u64::MAX, |frame| self.job_bytes(frame, places.len(), train, inner, None));
         Self::each_job(bytes, inner.iter().collect(), job, ctx)?;
         Ok(all.into_inner().expect("nobody panics with it"))
     }
 
-    /// Bytes that training some points together on an inner fold takes, with the outputs for its test bags.
-    fn job_bytes(&self, frame: &PreparedFold, points: usize, train: &[usize], inner: &[Fold]) -> u64 {
-        let tested = inner.iter().map(|fold| fold.test.len()).max().unwrap_or(0);
-        let machines = self.machine_bytes(train.len(), points);
-        frame.fit_bytes().saturating_add(machines).saturating_add(self.output_bytes(tested))
+    /// Bytes that training some points together on an inner fold takes, with the outputs for its test bags, or with the votes
+    /// where a summary of them is enough.
+    fn job_bytes(
+        &self,
+        frame: &PreparedFold,
+        points: usize,
+        train: &[usize],
+        inner: &[Fold],
+        summary: Option<Metric>,
+    ) -> u64 {
+        let largest = inner.iter().max_by_key(|fold| fold.test.len());
+        let votes = largest.filter(|_| summary.is_some()).and_then(|f| self.vote_bytes(frame, points, f));
+        votes.unwrap_or_else(|| {
+            let machines = self.machine_bytes(train.len(), points);
+            let outputs = self.output_bytes(largest.map_or(0, |fold| fold.test.len()));
+            frame.fit_bytes().saturating_add(machines).saturating_add(outputs)
+        })
     }
 
     /// Trains points that share their representation on a fold, and tests them.
@@ -413,6 +425,11 @@ impl TrainingTask<'_> {
         summary: Option<Metric>,
         ctx: &Ctx,
     ) -> Result<Vec<Mat>> {
+        if let Some(metric) = summary
+            && self.vote_bytes(frame, group.len(), fold).is_some()
+        {
+            return self.votes_of_fold(frame, group, fold, metric, ctx);
+        }
         let fits = self.fit(frame, group, &fold.train, ctx)?;
         let Some(metric) = summary else {
             return self.outputs_of_each(frame, &fits, &fold.train, &fold.test, ctx);
@@ -422,35 +439,6 @@ impl TrainingTask<'_> {
             Ok(self.summary(&outputs, metric))
         };
         fits.iter().map(one).collect()
-    }
-
-    /// What a metric without probabilities looks at: a row for each bag, with its label and, where bags are compared by them,
-    /// its score for every class.
-    pub(super) fn summary(&self, outputs: &Mat, metric: Metric) -> Mat {
-        let labels = self.labels(outputs, None).into_iter().map(f64::from);
-        if !metric.compares_bags() {
-            return Mat::new(outputs.rows(), 1, labels.collect());
-        }
-        let scores = self.scores(outputs);
-        let row = |(b, label): (usize, f64)| [&[label], scores.row(b)].concat();
-        Mat::from_rows(&labels.enumerate().map(row).collect::<Vec<_>>())
-    }
-
-    pub(super) fn judge_summary(
-        &self,
-        truth: &Target,
-        summary: &Mat,
-        metric: Metric,
-        folds: &[usize],
-    ) -> Result<Option<f64>> {
-        let Target::Classes { codes, names } = truth else { unreachable!("only pairs of classes are many") };
-        let labels = (0..summary.rows()).map(|b| summary.get(b, 0) as u32).collect();
-        let mut classified = Classified::new(codes.clone(), labels, names.len(), None)?;
-        if metric.compares_bags() {
-            let scores: Vec<&[f64]> = (0..summary.rows()).map(|b| &summary.row(b)[1..]).collect();
-            classified = classified.with_scores(Mat::from_rows(&scores))?;
-        }
-        Ok(metric.over_folds(&Predictions::Classes(classified), folds))
     }
 
     fn collect_out_of_fold(

@@ -1,0 +1,136 @@
+//! Machines on a Gram that are too many to be kept: those for all pairs of hundreds of classes. Each is solved, asked for its
+//! outputs together with some hundred others, and forgotten.
+
+use bagwise_svm::{LANES, Machine, outputs_of_block};
+
+use crate::families::svm::{self, SvmParams};
+use crate::method::{OutputBlock, OwnedTraining};
+use bagwise_core::{Ctx, Mat, Result};
+
+/// Machines that are asked together: their coefficients fit the second cache, and a block of kernel values is read from the
+/// third once for all of them.
+const TOGETHER: usize = 1024;
+
+/// The coefficients of machines one after the other: machines themselves lie all over the memory.
+#[derive(Default)]
+pub(crate) struct MachineList {
+    /// Prepared bags and their coefficients.
+    support: Vec<(u32, f64)>,
+    machines: Vec<Listed>,
+}
+
+struct Listed {
+    point: usize,
+    machine: usize,
+    /// The end of its coefficients.
+    end: usize,
+    bias: f64,
+}
+
+impl MachineList {
+    /// Adds a machine that was trained on these bags.
+    pub(crate) fn push(&mut self, point: usize, number: usize, machine: &Machine, bags: &[usize]) {
+        self.support.extend(machine.support().map(|(i, coefficient)| (bags[i] as u32, coefficient)));
+        let (end, bias) = (self.support.len(), machine.bias);
+        self.machines.push(Listed { point, machine: number, end, bias });
+    }
+
+    /// The outputs of all machines for a [block](kernel_block) of `count` bags.
+    pub(crate) fn each_output(
+        &self,
+        kernel: &[[f64; LANES]],
+        first: usize,
+        count: usize,
+        each: &mut dyn FnMut(OutputBlock<'_>),
+    ) {
+        let mut start = 0;
+        for &Listed { point, machine, end, bias } in &self.machines {
+            let values = outputs_of_block(&self.support[start..end], bias, kernel);
+            each(OutputBlock { point, machine, first, values: &values[..count] });
+            start = end;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.support.clear();
+        self.machines.clear();
+    }
+}
+
+/// The kernel values of a few bags with all prepared ones, those of a prepared bag side by side.
+pub(crate) fn kernel_block(gram: &Mat, bags: &[usize]) -> Vec<[f64; LANES]> {
+    let mut kernel = vec![[0.0; LANES]; gram.cols()];
+    for (lane, &bag) in bags.iter().enumerate() {
+        kernel.iter_mut().zip(gram.row(bag)).for_each(|(values, value)| values[lane] = *value);
+    }
+    kernel
+}
+
+/// [`Prepared::each_output`](crate::method::Prepared::each_output) on a Gram.
+pub(crate) fn stream_outputs(
+    gram: &Mat,
+    points: &[SvmParams],
+    problems: &mut dyn Iterator<Item = OwnedTraining>,
+    bags: &[usize],
+    each: &mut dyn FnMut(OutputBlock<'_>),
+    ctx: &Ctx,
+) -> Result<()> {
+    let blocks: Vec<Vec<[f64; LANES]>> = bags.chunks(LANES).map(|some| kernel_block(gram, some)).collect();
+    let mut ask = |list: &mut MachineList| {
+        for (b, kernel) in blocks.iter().enumerate() {
+            list.each_output(kernel, b * LANES, LANES.min(bags.len() - b * LANES), each);
+        }
+        list.clear();
+    };
+    let mut list = MachineList::default();
+    for problem in problems {
+        let machines = svm::solve(gram, points, &problem.training(), ctx)?;
+        for (point, machine) in machines.iter().enumerate() {
+            list.push(point, problem.machine, machine, &problem.bags);
+        }
+        if list.machines.len() >= TOGETHER {
+            ask(&mut list);
+        }
+    }
+    ask(&mut list);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_those_of_machines_that_are_kept() {
+        // Two blocks of bags, more machines than are asked together, costs at which bounds hold and do not.
+        let (bags, problems) = (90, TOGETHER / 2 + 50);
+        let mut rng = bagwise_core::Rng::new(1, "many machines", &[]);
+        let place: Vec<f64> = (0..bags).map(|_| rng.uniform()).collect();
+        let values = place.iter().flat_map(|a| place.iter().map(move |b| (-30.0 * (a - b) * (a - b)).exp()));
+        let gram = Mat::new(bags, bags, values.collect());
+        let problem = |machine: usize| {
+            let own: Vec<usize> = (0..12).map(|i| (machine * 7 + i * 5) % 50).collect();
+            let y = (0..12).map(|i| if (i + machine) % 3 == 0 { 1.0 } else { -1.0 }).collect();
+            OwnedTraining { machine, bags: own, y, weights: vec![1.0; 12], regression: false }
+        };
+        let points = [SvmParams { cost: 1.0, tube: 0.0 }, SvmParams { cost: 100.0, tube: 0.0 }];
+        let tested: Vec<usize> = (45..bags).collect();
+        let ctx = Ctx::default();
+        let mut found = vec![Mat::zeros(tested.len(), problems); 2];
+        let each = &mut |out: OutputBlock<'_>| {
+            let to = &mut found[out.point];
+            out.values.iter().enumerate().for_each(|(i, &v)| to.set(out.first + i, out.machine, v));
+        };
+        stream_outputs(&gram, &points, &mut (0..problems).map(problem), &tested, each, &ctx).unwrap();
+        for k in 0..problems {
+            let problem = problem(k);
+            let machines = svm::solve(&gram, &points, &problem.training(), &ctx).unwrap();
+            for (machine, found) in machines.iter().zip(&found) {
+                for (row, &bag) in tested.iter().enumerate() {
+                    let output = machine.output(|i| gram.get(bag, problem.bags[i]));
+                    assert_eq!(output.to_bits(), found.get(row, k).to_bits(), "machine {k}, bag {bag}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What a metric without probabilities looks at, where machines are too many to keep the outputs of each: a row for each bag
+//! with its label and, where bags are compared by them, its score for every class. Counted from the outputs of all machines,
+//! or as they come.
+
+use super::{PreparedFold, TrainingTask};
+use crate::method::OutputBlock;
+use crate::multiclass::{BinaryTask, class_scores, first_largest, least_score, vote};
+use bagwise_core::{Ctx, Mat, Result, Target};
+use bagwise_judge::{Classified, Fold, Metric, Predictions};
+
+impl TrainingTask<'_> {
+    /// The rows from the outputs of all machines, bags x machines.
+    pub(super) fn summary(&self, outputs: &Mat, metric: Metric) -> Mat {
+        let label = |b: usize| f64::from(vote(outputs.row(b), &self.tasks, self.classes(), None));
+        let scores = |b: usize| match metric.compares_bags() {
+            true => class_scores(outputs.row(b), &self.tasks, self.classes()),
+            false => Vec::new(),
+        };
+        let row = |b: usize| [&[label(b)][..], &scores(b)].concat();
+        Mat::from_rows(&(0..outputs.rows()).map(row).collect::<Vec<_>>())
+    }
+
+    /// The rows of each of some points that share their representation, trained on a fold: machines and outputs are gone as
+    /// soon as they have voted.
+    pub(super) fn votes_of_fold(
+        &self,
+        frame: &PreparedFold,
+        points: &[usize],
+        fold: &Fold,
+        metric: Metric,
+        ctx: &Ctx,
+    ) -> Result<Vec<Mat>> {
+        let tested = frame.positions(&fold.test);
+        let none = || Votes::new(&self.tasks, self.classes(), tested.len(), metric.compares_bags());
+        let mut votes: Vec<Votes<'_>> = points.iter().map(|_| none()).collect();
+        let mut problems = self.problems(frame, &fold.train).flatten();
+        let each = &mut |outputs: OutputBlock<'_>| votes[outputs.point].add(outputs);
+        frame.prepared(0).each_output(points, &mut problems, &tested, each, ctx)?;
+        Ok(votes.iter().map(Votes::summary).collect())
+    }
+
+    /// Bytes that this takes; none if it cannot be done so.
+    pub(super) fn vote_bytes(&self, frame: &PreparedFold, points: usize, fold: &Fold) -> Option<u64> {
+        let kernel = frame.prepared(0).stream_bytes(fold.test.len())?;
+        let votes = Votes::bytes(self.classes(), fold.test.len()).saturating_mul(points as u64);
+        (frame.is_shared() && frame.holds(&fold.test)).then(|| kernel.saturating_add(votes))
+    }
+
+    /// The value of such rows.
+    pub(super) fn judge_summary(
+        &self,
+        truth: &Target,
+        summary: &Mat,
+        metric: Metric,
+        folds: &[usize],
+    ) -> Result<Option<f64>> {
+        let Target::Classes { codes, names } = truth else { unreachable!("only pairs of classes are many") };
+        let labels = (0..summary.rows()).map(|b| summary.get(b, 0) as u32).collect();
+        let mut classified = Classified::new(codes.clone(), labels, names.len(), None)?;
+        if metric.compares_bags() {
+            let scores: Vec<&[f64]> = (0..summary.rows()).map(|b| &summary.row(b)[1..]).collect();
+            classified = classified.with_scores(Mat::from_rows(&scores))?;
+        }
+        Ok(metric.over_folds(&Predictions::Classes(classified), folds))
+    }
+}
+
+/// Votes for every class and bag, counted as outputs come: [`vote`] and [`class_scores`] with the same results. The bags
+/// of a class lie side by side, because outputs come for many bags of one machine.
+pub(super) struct Votes<'t> {
+    tasks: &'t [BinaryTask],
+    bags: usize,
+    classes: usize,
+    votes: Vec<f64>,
+    scores: Option<ClassSums>,
+}
+
+struct ClassSums {
+    sums: Vec<f64>,
+    known: Vec<bool>,
+}
+
+impl<'t> Votes<'t> {
+    /// No votes yet; `compared` if scores are wanted too.
+    pub(super) fn new(tasks: &'t [BinaryTask], classes: usize, bags: usize, compared: bool) -> Votes<'t> {
+        // As in `vote`.
+        let none = if tasks.iter().any(|task| task.minus.is_none()) { f64::NEG_INFINITY } else { 0.0 };
+        let all = classes * bags;
+        let scores = compared.then(|| ClassSums { sums: vec![0.0; all], known: vec![false; all] });
+        Votes { tasks, bags, classes, votes: vec![none; all], scores }
+    }
+
+    /// Bytes of the votes of a point.
+    pub(super) fn bytes(classes: usize, bags: usize) -> u64 {
+        17 * classes as u64 * bags as u64
+    }
+
+    /// Counts outputs of a machine.
+    pub(super) fn add(&mut self, OutputBlock { machine, first, values, .. }: OutputBlock<'_>) {
+        let task = self.tasks[machine];
+        let of = |class: u32| {
+            class as usize * self.bags + first..class as usize * self.bags + first + values.len()
+        };
+        let number = |yes: bool| f64::from(u8::from(yes));
+        // What is not a number is neither above 0 nor below.
+        match task.minus {
+            Some(minus) => {
+                let plus = self.votes[of(task.plus)].iter_mut();
+                plus.zip(values).for_each(|(votes, &output)| *votes += number(output > 0.0));
+                let minus = self.votes[of(minus)].iter_mut();
+                minus.zip(values).for_each(|(votes, &output)| *votes += number(output <= 0.0));
+            }
+            None => {
+                let own = self.votes[of(task.plus)].iter_mut();
+                own.zip(values).filter(|(_, o)| !o.is_nan()).for_each(|(votes, &output)| *votes = output);
+            }
+        }
+        let Some(ClassSums { sums, known }) = &mut self.scores else { return };
+        for (class, sign) in [(Some(task.plus), 1.0), (task.minus, -1.0)] {
+            let Some(class) = class else { continue };
+            for ((sum, known), output) in sums[of(class)].iter_mut().zip(&mut known[of(class)]).zip(values) {
+                if !output.is_nan() {
+                    *sum += sign * output;
+                    *known = true;
+                }
+            }
+        }
+    }
+
+    /// The rows.
+    pub(super) fn summary(&self) -> Mat {
+        let of_bag = |all: &[f64], b: usize| -> Vec<f64> {
+            (0..self.classes).map(|c| all[c * self.bags + b]).collect()
+        };
+        let row = |b: usize| {
+            let mut row = vec![f64::from(first_largest(&of_bag(&self.votes, b)))];
+            if let Some(ClassSums { sums, known }) = &self.scores {
+                let sums = of_bag(sums, b);
+                let least = least_score(&sums);
+                let known = (0..self.classes).map(|c| known[c * self.bags + b]);
+                row.extend(sums.iter().zip(known).map(|(&sum, known)| if known { sum } else { least }));
+            }
+            row
+        };
+        Mat::from_rows(&(0..self.bags).map(row).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multiclass::{Scheme, tasks};
+
+    #[test]
+    fn votes_counted_as_they_come_elect_the_same() {
+        let (classes, bags) = (7, 11);
+        let mut rng = bagwise_core::Rng::new(5, "votes", &[]);
+        for scheme in [Scheme::OneVsOne, Scheme::OneVsRest] {
+            let tasks = tasks(classes, scheme, 0);
+            // Zeros and what is not a number too; a pair is unknown to all bags, another to one.
+            let mut outputs = Mat::zeros(bags, tasks.len());
+            for b in 0..bags {
+                for k in 0..tasks.len() {
+                    let value = match k {
+                        2 => f64::NAN,
+                        5 if b == 3 => f64::NAN,
+                        _ => (4.0 * (rng.uniform() - 0.5)).round() / 2.0,
+                    };
+                    outputs.set(b, k, value);
+                }
+            }
+            let mut votes = Votes::new(&tasks, classes, bags, true);
+            for machine in (0..tasks.len()).filter(|&k| k != 2) {
+                for (first, count) in [(0, 8), (8, 3)] {
+                    let values: Vec<f64> = (first..first + count).map(|b| outputs.get(b, machine)).collect();
+                    votes.add(OutputBlock { point: 0, machine, first, values: &values });
+                }
+            }
+            let rows = votes.summary();
+            for b in 0..bags {
+                let label = vote(outputs.row(b), &tasks, classes, None);
+                let scores = class_scores(outputs.row(b), &tasks, classes);
+                assert_eq!(rows.row(b), [&[f64::from(label)][..], &scores].concat(), "{scheme:?}, bag {b}");
+            }
+        }
+    }
+}
