@@ -42,7 +42,7 @@ pub(crate) const SCENES: &[Scene] = &[
     ),
     scene("fit", "fit d.csv --method majority --inner 2 -o packed.bagwise.gz", &["packed.bagwise.gz"]),
     scene("predict", "predict m.bagwise d.csv --format csv", &[]),
-    scene("predict", "predict m.bagwise d.csv -o p.csv", &["p.csv"]),
+    scene("predict", "predict m.bagwise d.csv -o p.csv --force", &["p.csv"]),
     scene("show", "show m.bagwise", &[]),
     scene("show", "show g.bagwise --format json", &[]),
     scene("explain", "explain g.bagwise d.csv --format json", &[]),
@@ -243,8 +243,9 @@ pub(crate) fn timeless(path: &Path, bytes: &[u8]) -> Vec<u8> {
         }),
         "jsonl" => {
             let mut lines: Vec<String> = Vec::new();
-            // Lines with zeros were lost in a power cut, and are passed over when the file is read.
-            let read = |line: &&[u8]| !line.is_empty() && !line.contains(&0);
+            // Lines with zeros were lost in a power cut, and are passed over when the file is read. The run that goes on makes them
+            // blank.
+            let read = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.contains(&0);
             for line in bytes.split(|&b| b == b'\n').filter(read) {
                 let Some(mut value) = parsed(line) else { return bytes.to_vec() };
                 forget(&mut value);
