@@ -42,23 +42,29 @@ pub(crate) const SCENES: &[Scene] = &[
     ),
     scene("fit", "fit d.csv --method majority --inner 2 -o packed.bagwise.gz", &["packed.bagwise.gz"]),
     scene("predict", "predict m.bagwise d.csv --format csv", &[]),
-    scene("predict", "predict m.bagwise d.csv -o p.csv", &["p.csv"]),
+    scene("predict", "predict m.bagwise d.csv -o p.csv --force", &["p.csv"]),
     scene("show", "show m.bagwise", &[]),
+    scene("show", "show g.bagwise --format json", &[]),
     scene("explain", "explain g.bagwise d.csv --format json", &[]),
     scene("explain", "explain g.bagwise d.csv --graph g.dot", &["g.dot"]),
     scene("inspect", "inspect d.csv", &[]),
+    scene("inspect", "inspect d.npz --format json", &[]),
     scene("run", "run e.toml -o paper", &["paper"]),
     scene("data", "data --format csv", &[]),
+    scene("data", "data", &[]),
     scene("data", "data check musk1", &[]),
     scene("report", "report run -o page.html", &["page.html"]),
     scene("methods", "methods --format json", &[]),
+    scene("methods", "methods isk", &[]),
     scene("convert", "convert d.csv d.npz", &["d.npz"]),
     scene("convert", "convert d.csv d.parquet", &["d.parquet"]),
     scene("convert", "convert d.csv d2.csv.gz --force", &["d2.csv.gz"]),
     scene("gram", "gram d.csv --method mi-kernel -p gamma=0.5 -p norm=mean --output k.npy", &["k.npy"]),
     scene("embed", "embed d.csv --method isk -p psi=4 -p epsilon=1 --output v.npz", &["v.npz"]),
     scene("slurm", "slurm --shards 3 compare d.csv -o out", &[]),
+    scene("slurm", "slurm --shards 2 --time 1:00:00 run e.toml -o paper", &[]),
     scene("completions", "completions bash", &[]),
+    scene("completions", "completions zsh", &[]),
     Scene { verb: "demo", line: "demo -o first", outputs: &["first"], long: true },
 ];
 
@@ -237,8 +243,9 @@ pub(crate) fn timeless(path: &Path, bytes: &[u8]) -> Vec<u8> {
         }),
         "jsonl" => {
             let mut lines: Vec<String> = Vec::new();
-            // Lines with zeros were lost in a power cut, and are passed over when the file is read.
-            let read = |line: &&[u8]| !line.is_empty() && !line.contains(&0);
+            // Lines with zeros were lost in a power cut, and are passed over when the file is read. The run that goes on makes them
+            // blank.
+            let read = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.contains(&0);
             for line in bytes.split(|&b| b == b'\n').filter(read) {
                 let Some(mut value) = parsed(line) else { return bytes.to_vec() };
                 forget(&mut value);
