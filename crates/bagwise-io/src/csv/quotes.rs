@@ -89,7 +89,7 @@ mod tests {
         for (text, at) in [
             ("a,b\n\"c,1\n\"d,2\n", Some(10)),
             ("\"c,1\n\"d,2\n", Some(6)),
-            ("x,\"5\nx,\"6\nx,7\n", Some(9)),
+            ("x,\"5\nx,\"6\nx,7\n", Some(8)),
             // Cells of several lines, marks inside cells, and cells that go on behind a mark in the same line.
             ("\"c\nd\",1\n", None),
             ("\"c\nd\"\r\n1\n", None),
