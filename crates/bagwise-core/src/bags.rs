@@ -503,18 +503,26 @@ impl Bags {
 
     /// The same bags with their instances in memory, which methods that go over them again and again want.
     pub fn in_memory(self: Arc<Bags>, ctx: &Ctx) -> Result<Arc<Bags>> {
-        let Instances::Stored(rows) = &*self.instances else { return Ok(self) };
+        if !matches!(&*self.instances, Instances::Stored(_)) {
+            return Ok(self);
+        }
+        self.reserve_in_memory("all instances in memory", ctx)?;
+        let instances = Arc::new(Instances::clone(&self.instances).in_memory()?);
+        Ok(Arc::new(Bags { instances, ..Bags::clone(&self) }))
+    }
+
+    /// An error if [`in_memory`](Bags::in_memory) would have no room for them; `what` they are.
+    pub fn reserve_in_memory(&self, what: &str, ctx: &Ctx) -> Result<()> {
+        let Instances::Stored(rows) = &*self.instances else { return Ok(()) };
         let each = if rows.is_single() { 4 } else { 8 };
         ctx.reserve(
-            "all instances in memory",
+            what,
             (each * rows.rows() * rows.cols()) as u64,
             Message::more_memory()
                 .and(", sample fewer instances")
                 .with([Setting::MaxInstances])
                 .or("choose isk or simple-mi, which read one bag at a time"),
-        )?;
-        let instances = Arc::new(Instances::clone(&self.instances).in_memory()?);
-        Ok(Arc::new(Bags { instances, ..Bags::clone(&self) }))
+        )
     }
 
     /// The same bags with other instances: what a scaler or encoder returns. `features` names the new columns.

@@ -324,6 +324,11 @@ pub trait Method: Send + Sync {
         true
     }
 
+    /// True if a model holds all instances that it was trained on, which must then fit the memory.
+    fn keeps_instances(&self) -> bool {
+        false
+    }
+
     /// [`Info::learns_labels`].
     fn learns_labels(&self) -> bool {
         self.info().learns_labels

@@ -529,3 +529,22 @@ fn a_model_of_many_machines_is_stored_by_its_support() {
         assert!(Model::from_bytes(&pack(&header, missing).unwrap()).is_err(), "{name}");
     }
 }
+
+/// The model is the training instances, which are read in blocks up to there: the refusal came when all pairs were done.
+#[test]
+fn a_model_that_cannot_keep_its_instances_is_refused_before_the_work() {
+    let data = data(20, 4, 50, 2);
+    let method = methods::find("mi-kernel").unwrap();
+    let given = [("gamma", "1/median"), ("c", "1"), ("norm", "mean")];
+    let setup = ResolvedConfig::new(method, grid(method, &given, WhenUnset::Default, false));
+    let task = TrainingTask::new(&data, &setup, None).unwrap();
+    let all: Vec<usize> = (0..20).collect();
+    // 80 instances of 50 doubles are 32,000 bytes.
+    let refused = task.frame(&all, &setup.grid.points, &within(31_000)).err().expect("refused");
+    let said = refused.to_string();
+    assert!(said.contains("keeps all training instances") && said.contains("32.0 kB"), "{said}");
+    let frame = task.frame(&all, &setup.grid.points, &within(33_000)).unwrap();
+    let fits = task.fit(&frame, &[0], &all, &within(33_000)).unwrap();
+    let fits: Vec<&SolvedFit> = fits[0].0.iter().flatten().collect();
+    frame.prepared(0).model(&fits, &all, &within(33_000)).unwrap();
+}

@@ -53,6 +53,11 @@ pub(crate) trait BagKernel: Send + Sync + 'static {
         false
     }
 
+    /// As [`Method::keeps_instances`].
+    fn keeps_instances(&self) -> bool {
+        false
+    }
+
     /// As [`Method::admits`].
     fn admits(&self, _point: &Point, _instances: usize) -> bool {
         true
@@ -182,6 +187,10 @@ impl<K: BagKernel> Method for KernelSvm<K> {
 
     fn reuses_labels(&self, point: &Point) -> bool {
         self.kernel.reuses_labels(point)
+    }
+
+    fn keeps_instances(&self) -> bool {
+        self.kernel.keeps_instances()
     }
 
     fn admits(&self, point: &Point, instances: usize) -> bool {

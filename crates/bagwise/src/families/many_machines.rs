@@ -4,12 +4,15 @@
 use bagwise_svm::{LANES, Machine, outputs_of_block};
 
 use crate::families::svm::{self, SvmParams};
-use crate::method::{OutputBlock, OwnedTraining};
+use crate::method::{OutputBlock, OwnedTraining, Training};
 use bagwise_core::{Ctx, Mat, Result};
 
 /// Machines that are asked together: their coefficients fit the second cache, and a block of kernel values is read from the
 /// third once for all of them.
 const TOGETHER: usize = 1024;
+
+/// Bags of a problem that is solved on a copy of its part of the Gram. A class against hundreds of others has all of them.
+const SMALL: usize = 64;
 
 /// The coefficients of machines one after the other: machines themselves lie all over the memory.
 #[derive(Default)]
@@ -66,6 +69,27 @@ pub(crate) fn kernel_block(gram: &Mat, bags: &[usize]) -> Vec<[f64; LANES]> {
     kernel
 }
 
+/// The part of a Gram that a problem is about. Entries between the two classes are read from the rows of the first: the next
+/// problem has the same first class, so that these rows stay in the cache, while every entry of another row is a line of memory.
+/// A Gram is exactly symmetric.
+fn gather(gram: &Mat, problem: &OwnedTraining, own: &mut Mat) {
+    let n = problem.bags.len();
+    if own.rows() != n {
+        *own = Mat::zeros(n, n);
+    }
+    for (i, &bag) in problem.bags.iter().enumerate() {
+        let (row, first) = (gram.row(bag), problem.y[i] > 0.0);
+        for (j, &other) in problem.bags.iter().enumerate() {
+            let both_alike = (problem.y[j] > 0.0) == first;
+            let here = if both_alike { j <= i } else { first };
+            if here {
+                own.set(i, j, row[other]);
+                own.set(j, i, row[other]);
+            }
+        }
+    }
+}
+
 /// [`Prepared::each_output`](crate::method::Prepared::each_output) on a Gram.
 pub(crate) fn stream_outputs(
     gram: &Mat,
@@ -83,8 +107,17 @@ pub(crate) fn stream_outputs(
         list.clear();
     };
     let mut list = MachineList::default();
+    let mut own = Mat::zeros(0, 0);
     for problem in problems {
-        let machines = svm::solve(gram, points, &problem.training(), ctx)?;
+        let n = problem.bags.len();
+        let machines = match n <= SMALL {
+            true => {
+                gather(gram, &problem, &mut own);
+                let places: Vec<usize> = (0..n).collect();
+                svm::solve(&own, points, &Training { bags: &places, ..problem.training() }, ctx)?
+            }
+            false => svm::solve(gram, points, &problem.training(), ctx)?,
+        };
         for (point, machine) in machines.iter().enumerate() {
             list.push(point, problem.machine, machine, &problem.bags);
         }

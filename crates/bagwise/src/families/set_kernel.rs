@@ -224,6 +224,10 @@ impl<S: SetKernel> BagKernel for WeightedSet<S> {
         self.0.needs_besides(bags)
     }
 
+    fn keeps_instances(&self) -> bool {
+        true
+    }
+
     fn grams(
         &self,
         bags: Arc<Bags>,

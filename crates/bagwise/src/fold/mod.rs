@@ -318,6 +318,10 @@ impl<'a> TrainingTask<'a> {
             transform = transform.weighted(&own, &all, &weights)?;
         }
         let bags = Arc::new(if transform.is_identity(&own) { own } else { transform.apply(&own, ctx)? });
+        if self.setup.method.keeps_instances() {
+            // Before the work, not after it.
+            bags.reserve_in_memory("a model, which keeps all training instances,", ctx)?;
+        }
         let mut position = vec![None; self.bags.len()];
         train.iter().enumerate().for_each(|(at, &bag)| position[bag] = Some(at));
         if let Some((map, rows)) = &self.maps {
