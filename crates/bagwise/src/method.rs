@@ -225,41 +225,6 @@ pub struct Training<'a> {
     pub regression: bool,
 }
 
-/// A training problem of many.
-#[derive(Clone, Debug)]
-pub struct OwnedTraining {
-    /// Which it is.
-    pub machine: usize,
-    /// As in [`Training`].
-    pub bags: Vec<usize>,
-    /// As in [`Training`].
-    pub y: Vec<f64>,
-    /// As in [`Training`].
-    pub weights: Vec<f64>,
-    /// As in [`Training`].
-    pub regression: bool,
-}
-
-impl OwnedTraining {
-    /// The problem, to be solved.
-    pub fn training(&self) -> Training<'_> {
-        Training { bags: &self.bags, y: &self.y, weights: &self.weights, regression: self.regression }
-    }
-}
-
-/// Decision values of some bags.
-#[derive(Clone, Copy, Debug)]
-pub struct OutputBlock<'a> {
-    /// The place of the point among those that were asked for.
-    pub point: usize,
-    /// The problem.
-    pub machine: usize,
-    /// The place of the first bag among those that were asked for.
-    pub first: usize,
-    /// One value for each bag from there on.
-    pub values: &'a [f64],
-}
-
 /// A solved training problem.
 pub struct SolvedFit {
     /// Index of the point within the prepared grid.
@@ -422,15 +387,16 @@ pub trait Prepared: Send + Sync {
         None
     }
 
-    /// Solves many problems at these points, which share their representation, and hands out the decision values of prepared
-    /// bags without keeping the fits. A point and a bag see the problems in their order; the values are those of
-    /// [`fit`](Prepared::fit) and [`scores`](Prepared::scores), to the bit.
+    /// Solves many problems, each with its number, at these points, which share their representation, and hands out the decision
+    /// values of prepared bags without keeping the fits: the place of the point among `points`, the number of the problem, the place of
+    /// the first bag among `bags`, and a value for each bag from there on. A point and a bag see the problems in their order; the values
+    /// are those of [`fit`](Prepared::fit) and [`scores`](Prepared::scores), to the bit.
     fn each_output(
         &self,
         _points: &[usize],
-        _problems: &mut dyn Iterator<Item = OwnedTraining>,
+        _problems: &[(usize, Training<'_>)],
         _bags: &[usize],
-        _each: &mut dyn FnMut(OutputBlock<'_>),
+        _each: &mut dyn FnMut(usize, usize, usize, &[f64]),
         _ctx: &Ctx,
     ) -> Result<()> {
         unreachable!("only methods that say how many bytes it takes are asked")

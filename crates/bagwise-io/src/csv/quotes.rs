@@ -5,7 +5,7 @@
 /// Looks at the bytes of a table as they are read.
 pub(super) struct QuoteCheck {
     delimiter: u8,
-    state: State,
+    state: QuoteState,
     /// Bytes of earlier pieces.
     before: u64,
     /// Behind the first mark that ends a cell of several lines and is followed by text.
@@ -13,7 +13,7 @@ pub(super) struct QuoteCheck {
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum QuoteState {
     /// Outside of quotation marks, at the start of a cell.
     Start,
     /// In a cell, outside of quotation marks.
@@ -26,7 +26,7 @@ enum State {
 
 impl QuoteCheck {
     pub(super) fn new(delimiter: u8) -> QuoteCheck {
-        QuoteCheck { delimiter, state: State::Start, before: 0, found: None }
+        QuoteCheck { delimiter, state: QuoteState::Start, before: 0, found: None }
     }
 
     /// Where the text stands that follows such a mark.
@@ -36,7 +36,7 @@ impl QuoteCheck {
 
     /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        let plain = matches!(self.state, State::Start | State::Plain);
+        let plain = matches!(self.state, QuoteState::Start | QuoteState::Plain);
         // Most tables have no quotation marks.
         if plain && !bytes.contains(&b'"') {
             if let Some(&last) = bytes.last() {
@@ -50,16 +50,16 @@ impl QuoteCheck {
         self.before += bytes.len() as u64;
     }
 
-    fn next(&mut self, byte: u8, at: usize) -> State {
+    fn next(&mut self, byte: u8, at: usize) -> QuoteState {
         match self.state {
-            State::Start if byte == b'"' => State::Quoted { several_lines: false },
-            State::Start | State::Plain => self.behind(byte),
-            State::Quoted { several_lines } => match byte {
-                b'"' => State::Marked { several_lines },
-                _ => State::Quoted { several_lines: several_lines || byte == b'\n' },
+            QuoteState::Start if byte == b'"' => QuoteState::Quoted { several_lines: false },
+            QuoteState::Start | QuoteState::Plain => self.behind(byte),
+            QuoteState::Quoted { several_lines } => match byte {
+                b'"' => QuoteState::Marked { several_lines },
+                _ => QuoteState::Quoted { several_lines: several_lines || byte == b'\n' },
             },
-            State::Marked { several_lines } if byte == b'"' => State::Quoted { several_lines },
-            State::Marked { several_lines } => {
+            QuoteState::Marked { several_lines } if byte == b'"' => QuoteState::Quoted { several_lines },
+            QuoteState::Marked { several_lines } => {
                 let ends = byte == self.delimiter || byte.is_ascii_whitespace();
                 if several_lines && !ends && self.found.is_none() {
                     self.found = Some(self.before + at as u64);
@@ -69,8 +69,8 @@ impl QuoteCheck {
         }
     }
 
-    fn behind(&self, byte: u8) -> State {
-        if byte == self.delimiter || byte == b'\n' { State::Start } else { State::Plain }
+    fn behind(&self, byte: u8) -> QuoteState {
+        if byte == self.delimiter || byte == b'\n' { QuoteState::Start } else { QuoteState::Plain }
     }
 }
 

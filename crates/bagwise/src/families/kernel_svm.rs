@@ -17,8 +17,8 @@ use crate::families::svm::{self, SvmParams};
 use crate::families::width::{costly_representations, twins};
 use crate::graph::Graph;
 use crate::method::{
-    Explanation, Info, MemoryEstimate, Method, OutputBlock, Outputs, OwnedTraining, Predictor, Prepared,
-    Scope, SolvedFit, State, Training, WeightedConcept, comparison_work,
+    Explanation, Info, MemoryEstimate, Method, Outputs, Predictor, Prepared, Scope, SolvedFit, State,
+    Training, WeightedConcept, comparison_work,
 };
 use crate::multiclass::MANY_MACHINES;
 use crate::params::{Grid, Point, representations};
@@ -385,8 +385,8 @@ impl Prepared for KernelPrepared {
         }
         for (b, tested) in bags.chunks(LANES).enumerate() {
             ctx.check()?;
-            let put = &mut |out: OutputBlock<'_>| {
-                out.values.iter().enumerate().for_each(|(i, &v)| all.set(out.first + i, out.machine, v));
+            let put = &mut |_: usize, machine: usize, first: usize, values: &[f64]| {
+                values.iter().enumerate().for_each(|(i, &v)| all.set(first + i, machine, v));
             };
             list.each_output(&kernel_block(gram, tested), b * LANES, tested.len(), put);
         }
@@ -401,9 +401,9 @@ impl Prepared for KernelPrepared {
     fn each_output(
         &self,
         points: &[usize],
-        problems: &mut dyn Iterator<Item = OwnedTraining>,
+        problems: &[(usize, Training<'_>)],
         bags: &[usize],
-        each: &mut dyn FnMut(OutputBlock<'_>),
+        each: &mut dyn FnMut(usize, usize, usize, &[f64]),
         ctx: &Ctx,
     ) -> Result<()> {
         let gram = self.grams.gram(self.representation[points[0]]);

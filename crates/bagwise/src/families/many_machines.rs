@@ -4,7 +4,7 @@
 use bagwise_svm::{LANES, Machine, outputs_of_block};
 
 use crate::families::svm::{self, SvmParams};
-use crate::method::{OutputBlock, OwnedTraining, Training};
+use crate::method::Training;
 use bagwise_core::{Ctx, Mat, Result};
 
 /// Machines that are asked together: their coefficients fit the second cache, and a block of kernel values is read from the
@@ -44,12 +44,12 @@ impl MachineList {
         kernel: &[[f64; LANES]],
         first: usize,
         count: usize,
-        each: &mut dyn FnMut(OutputBlock<'_>),
+        each: &mut dyn FnMut(usize, usize, usize, &[f64]),
     ) {
         let mut start = 0;
         for &Listed { point, machine, end, bias } in &self.machines {
             let values = outputs_of_block(&self.support[start..end], bias, kernel);
-            each(OutputBlock { point, machine, first, values: &values[..count] });
+            each(point, machine, first, &values[..count]);
             start = end;
         }
     }
@@ -72,7 +72,7 @@ pub(crate) fn kernel_block(gram: &Mat, bags: &[usize]) -> Vec<[f64; LANES]> {
 /// The part of a Gram that a problem is about. Entries between the two classes are read from the rows of the first: the next
 /// problem has the same first class, so that these rows stay in the cache, while every entry of another row is a line of memory.
 /// A Gram is exactly symmetric.
-fn gather(gram: &Mat, problem: &OwnedTraining, own: &mut Mat) {
+fn gather(gram: &Mat, problem: &Training<'_>, own: &mut Mat) {
     let n = problem.bags.len();
     if own.rows() != n {
         *own = Mat::zeros(n, n);
@@ -94,9 +94,9 @@ fn gather(gram: &Mat, problem: &OwnedTraining, own: &mut Mat) {
 pub(crate) fn stream_outputs(
     gram: &Mat,
     points: &[SvmParams],
-    problems: &mut dyn Iterator<Item = OwnedTraining>,
+    problems: &[(usize, Training<'_>)],
     bags: &[usize],
-    each: &mut dyn FnMut(OutputBlock<'_>),
+    each: &mut dyn FnMut(usize, usize, usize, &[f64]),
     ctx: &Ctx,
 ) -> Result<()> {
     let blocks: Vec<Vec<[f64; LANES]>> = bags.chunks(LANES).map(|some| kernel_block(gram, some)).collect();
@@ -108,18 +108,18 @@ pub(crate) fn stream_outputs(
     };
     let mut list = MachineList::default();
     let mut own = Mat::zeros(0, 0);
-    for problem in problems {
+    for (number, problem) in problems {
         let n = problem.bags.len();
         let machines = match n <= SMALL {
             true => {
-                gather(gram, &problem, &mut own);
+                gather(gram, problem, &mut own);
                 let places: Vec<usize> = (0..n).collect();
-                svm::solve(&own, points, &Training { bags: &places, ..problem.training() }, ctx)?
+                svm::solve(&own, points, &Training { bags: &places, ..*problem }, ctx)?
             }
-            false => svm::solve(gram, points, &problem.training(), ctx)?,
+            false => svm::solve(gram, points, problem, ctx)?,
         };
         for (point, machine) in machines.iter().enumerate() {
-            list.push(point, problem.machine, machine, &problem.bags);
+            list.push(point, *number, machine, problem.bags);
         }
         if list.machines.len() >= TOGETHER {
             ask(&mut list);
@@ -141,27 +141,30 @@ mod tests {
         let place: Vec<f64> = (0..bags).map(|_| rng.uniform()).collect();
         let values = place.iter().flat_map(|a| place.iter().map(move |b| (-30.0 * (a - b) * (a - b)).exp()));
         let gram = Mat::new(bags, bags, values.collect());
-        let problem = |machine: usize| {
-            let own: Vec<usize> = (0..12).map(|i| (machine * 7 + i * 5) % 50).collect();
-            let y = (0..12).map(|i| if (i + machine) % 3 == 0 { 1.0 } else { -1.0 }).collect();
-            OwnedTraining { machine, bags: own, y, weights: vec![1.0; 12], regression: false }
-        };
+        let weights = [1.0; 12];
+        let parts: Vec<(Vec<usize>, Vec<f64>)> = (0..problems)
+            .map(|machine| {
+                let own = (0..12).map(|i| (machine * 7 + i * 5) % 50).collect();
+                (own, (0..12).map(|i| if (i + machine) % 3 == 0 { 1.0 } else { -1.0 }).collect())
+            })
+            .collect();
+        let problems: Vec<(usize, Training<'_>)> = (parts.iter().enumerate())
+            .map(|(k, (bags, y))| (k, Training { bags, y, weights: &weights, regression: false }))
+            .collect();
         let points = [SvmParams { cost: 1.0, tube: 0.0 }, SvmParams { cost: 100.0, tube: 0.0 }];
         let tested: Vec<usize> = (45..bags).collect();
         let ctx = Ctx::default();
-        let mut found = vec![Mat::zeros(tested.len(), problems); 2];
-        let each = &mut |out: OutputBlock<'_>| {
-            let to = &mut found[out.point];
-            out.values.iter().enumerate().for_each(|(i, &v)| to.set(out.first + i, out.machine, v));
+        let mut found = vec![Mat::zeros(tested.len(), problems.len()); 2];
+        let each = &mut |point: usize, machine: usize, first: usize, values: &[f64]| {
+            values.iter().enumerate().for_each(|(i, &v)| found[point].set(first + i, machine, v));
         };
-        stream_outputs(&gram, &points, &mut (0..problems).map(problem), &tested, each, &ctx).unwrap();
-        for k in 0..problems {
-            let problem = problem(k);
-            let machines = svm::solve(&gram, &points, &problem.training(), &ctx).unwrap();
+        stream_outputs(&gram, &points, &problems, &tested, each, &ctx).unwrap();
+        for (k, problem) in &problems {
+            let machines = svm::solve(&gram, &points, problem, &ctx).unwrap();
             for (machine, found) in machines.iter().zip(&found) {
                 for (row, &bag) in tested.iter().enumerate() {
                     let output = machine.output(|i| gram.get(bag, problem.bags[i]));
-                    assert_eq!(output.to_bits(), found.get(row, k).to_bits(), "machine {k}, bag {bag}");
+                    assert_eq!(output.to_bits(), found.get(row, *k).to_bits(), "machine {k}, bag {bag}");
                 }
             }
         }

@@ -22,13 +22,29 @@ use std::sync::Arc;
 
 use crate::calibrate::Calibration;
 use crate::families::map_svm::CellMap;
-use crate::method::{Method, OwnedTraining, Predictor, Prepared, Scope, SolvedFit, draws_on_all};
+use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, draws_on_all};
 use crate::multiclass::{BinaryTask, ClassBags, MANY_MACHINES, Scheme, class_scores, tasks, vote};
 use crate::params::{Grid, Point};
 use crate::preprocess::{Scale, Transform};
 use bagwise_core::{Bags, Ctx, Dataset, Error, Groups, Mat, Message, Result, Setting, Target};
 use bagwise_io::MapRows;
 use bagwise_judge::{Classified, Predictions};
+
+/// The training problem of one of many machines.
+struct OwnedTraining {
+    machine: usize,
+    bags: Vec<usize>,
+    y: Vec<f64>,
+    weights: Vec<f64>,
+    regression: bool,
+}
+
+impl OwnedTraining {
+    /// The problem, to be solved.
+    fn training(&self) -> Training<'_> {
+        Training { bags: &self.bags, y: &self.y, weights: &self.weights, regression: self.regression }
+    }
+}
 
 /// A method with its grid, scaling and related settings.
 #[derive(Clone)]

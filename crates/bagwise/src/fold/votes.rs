@@ -2,11 +2,15 @@
 //! with its label and, where bags are compared by them, its score for every class. Counted from the outputs of all machines,
 //! or as they come.
 
-use super::{PreparedFold, TrainingTask};
-use crate::method::OutputBlock;
+use super::{OwnedTraining, PreparedFold, TrainingTask};
+use crate::method::Training;
 use crate::multiclass::{BinaryTask, class_scores, first_largest, least_score, vote};
 use bagwise_core::{Ctx, Mat, Result, Target};
 use bagwise_judge::{Classified, Fold, Metric, Predictions};
+
+/// Problems that are made at a time: they take some megabytes, and what is copied of the kernel for each time is little beside
+/// solving so many.
+const PROBLEMS: usize = 8192;
 
 impl TrainingTask<'_> {
     /// The rows from the outputs of all machines, bags x machines.
@@ -31,18 +35,27 @@ impl TrainingTask<'_> {
         ctx: &Ctx,
     ) -> Result<Vec<Mat>> {
         let tested = frame.positions(&fold.test);
-        let none = || Votes::new(&self.tasks, self.classes(), tested.len(), metric.compares_bags());
-        let mut votes: Vec<Votes<'_>> = points.iter().map(|_| none()).collect();
+        let none = || ClassVotes::new(&self.tasks, self.classes(), tested.len(), metric.compares_bags());
+        let mut votes: Vec<ClassVotes<'_>> = points.iter().map(|_| none()).collect();
+        let each = &mut |point: usize, machine: usize, first: usize, values: &[f64]| {
+            votes[point].add(machine, first, values);
+        };
         let mut problems = self.problems(frame, &fold.train).flatten();
-        let each = &mut |outputs: OutputBlock<'_>| votes[outputs.point].add(outputs);
-        frame.prepared(0).each_output(points, &mut problems, &tested, each, ctx)?;
-        Ok(votes.iter().map(Votes::summary).collect())
+        loop {
+            let some: Vec<OwnedTraining> = problems.by_ref().take(PROBLEMS).collect();
+            if some.is_empty() {
+                break;
+            }
+            let some: Vec<(usize, Training<'_>)> = some.iter().map(|p| (p.machine, p.training())).collect();
+            frame.prepared(0).each_output(points, &some, &tested, each, ctx)?;
+        }
+        Ok(votes.iter().map(ClassVotes::summary).collect())
     }
 
     /// Bytes that this takes; none if it cannot be done so.
     pub(super) fn vote_bytes(&self, frame: &PreparedFold, points: usize, fold: &Fold) -> Option<u64> {
         let kernel = frame.prepared(0).stream_bytes(fold.test.len())?;
-        let votes = Votes::bytes(self.classes(), fold.test.len()).saturating_mul(points as u64);
+        let votes = ClassVotes::bytes(self.classes(), fold.test.len()).saturating_mul(points as u64);
         (frame.is_shared() && frame.holds(&fold.test)).then(|| kernel.saturating_add(votes))
     }
 
@@ -67,7 +80,7 @@ impl TrainingTask<'_> {
 
 /// Votes for every class and bag, counted as outputs come: [`vote`] and [`class_scores`] with the same results. The bags
 /// of a class lie side by side, because outputs come for many bags of one machine.
-pub(super) struct Votes<'t> {
+pub(super) struct ClassVotes<'t> {
     tasks: &'t [BinaryTask],
     bags: usize,
     classes: usize,
@@ -80,14 +93,19 @@ struct ClassSums {
     known: Vec<bool>,
 }
 
-impl<'t> Votes<'t> {
+impl<'t> ClassVotes<'t> {
     /// No votes yet; `compared` if scores are wanted too.
-    pub(super) fn new(tasks: &'t [BinaryTask], classes: usize, bags: usize, compared: bool) -> Votes<'t> {
+    pub(super) fn new(
+        tasks: &'t [BinaryTask],
+        classes: usize,
+        bags: usize,
+        compared: bool,
+    ) -> ClassVotes<'t> {
         // As in `vote`.
         let none = if tasks.iter().any(|task| task.minus.is_none()) { f64::NEG_INFINITY } else { 0.0 };
         let all = classes * bags;
         let scores = compared.then(|| ClassSums { sums: vec![0.0; all], known: vec![false; all] });
-        Votes { tasks, bags, classes, votes: vec![none; all], scores }
+        ClassVotes { tasks, bags, classes, votes: vec![none; all], scores }
     }
 
     /// Bytes of the votes of a point.
@@ -96,7 +114,7 @@ impl<'t> Votes<'t> {
     }
 
     /// Counts outputs of a machine.
-    pub(super) fn add(&mut self, OutputBlock { machine, first, values, .. }: OutputBlock<'_>) {
+    pub(super) fn add(&mut self, machine: usize, first: usize, values: &[f64]) {
         let task = self.tasks[machine];
         let of = |class: u32| {
             class as usize * self.bags + first..class as usize * self.bags + first + values.len()
@@ -169,11 +187,11 @@ mod tests {
                     outputs.set(b, k, value);
                 }
             }
-            let mut votes = Votes::new(&tasks, classes, bags, true);
+            let mut votes = ClassVotes::new(&tasks, classes, bags, true);
             for machine in (0..tasks.len()).filter(|&k| k != 2) {
                 for (first, count) in [(0, 8), (8, 3)] {
                     let values: Vec<f64> = (first..first + count).map(|b| outputs.get(b, machine)).collect();
-                    votes.add(OutputBlock { point: 0, machine, first, values: &values });
+                    votes.add(machine, first, &values);
                 }
             }
             let rows = votes.summary();
