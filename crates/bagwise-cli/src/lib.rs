@@ -131,7 +131,7 @@ fn refuse(error: &clap::Error, args: &[OsString]) -> u8 {
     if let (ErrorKind::InvalidUtf8, Some(odd)) = (error.kind(), odd) {
         let odd = odd.to_string_lossy();
         return output::failure(&anyhow::anyhow!(
-            "{odd}: the name is not valid UTF-8; rename the file, or give it by a link"
+            "{odd}: the name is not valid UTF-8; rename the file, or use a link to it"
         ));
     }
     // Help goes to stdout, an error to stderr. If stderr cannot be written, there is nowhere to report it.

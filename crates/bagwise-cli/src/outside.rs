@@ -9,13 +9,15 @@ use bagwise::run::OutsidePrediction;
 /// The rows of a method in a table; `classes` are those of the data, none for numbers.
 pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<OutsidePrediction>> {
     let file = path.display();
-    // Else the line of a row would be wrong where \r\n ends it; cells are trimmed.
+    // Else the line of a row would be wrong where \r\n ends it. The \r is trimmed, and a line may have nothing else.
     let mut reader = csv::ReaderBuilder::new()
         .terminator(csv::Terminator::Any(b'\n'))
+        .trim(csv::Trim::All)
+        .flexible(true)
         .from_path(path)
         .with_context(|| format!("{file}: cannot be read"))?;
     let header = reader.headers().with_context(|| format!("{file}: cannot be read"))?.clone();
-    let column = |wanted: &str| header.iter().position(|h| h.trim() == wanted);
+    let column = |wanted: &str| header.iter().position(|h| h == wanted);
     let (Some(bag), Some(fold)) = (column("bag"), column("fold")) else {
         bail!(
             "{file}: the columns bag and fold are required; found {}",
@@ -40,6 +42,12 @@ pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<Ou
     for record in reader.records() {
         let record = record.with_context(|| format!("{file}: cannot be read"))?;
         let line = record.position().map_or(0, csv::Position::line);
+        if record.iter().all(str::is_empty) {
+            continue;
+        }
+        if record.len() != header.len() {
+            bail!("{file}, line {line}: {} cells; the first row has {}", record.len(), header.len());
+        }
         let whole = |at: usize, what: &str| {
             let text = record[at].trim();
             text.parse::<usize>().ok().with_context(|| {

@@ -29,8 +29,13 @@ pub(crate) fn start(wanted: Option<u16>) -> Result<Option<(usize, usize)>> {
             thread.work.send(work).map_err(|_| std::io::Error::other("a thread has ended"))
         })
         .build_global();
-    if is_there_already(&built) && wanted.is_none() {
-        return Ok(None);
+    if is_there_already(&built) {
+        return match wanted {
+            None => Ok(None),
+            Some(_) => {
+                bail!("the threads of this process are started already; set their number in its first call")
+            }
+        };
     }
     match built {
         Ok(()) => Ok((started < count).then_some((count, started))),

@@ -145,6 +145,18 @@ fn scores_from_elsewhere_are_placed_and_their_sense_is_checked() {
         let said = refused();
         assert!(said.contains("mine.csv, line 7: score 'high' is not a finite number"), "{said}");
     }
+    // Lines without cells are passed over, rows with too few are not.
+    let append = |more: &str| {
+        write("score", "\r\n", &|_, _| None);
+        let text = std::fs::read_to_string(path.join("mine.csv")).unwrap() + more;
+        std::fs::write(path.join("mine.csv"), text).unwrap();
+    };
+    append("\r\n\r\n");
+    done(path, &with.replace("second", "blank"));
+    append("M1,0\r\n");
+    let said = refused();
+    let expected = format!("mine.csv, line {}: 2 cells; the first row has {}", own.len() + 1, own[0].len());
+    assert!(said.contains(&expected), "{said}");
     write("probability", "\n", &|line, _| (line == 7).then(|| "1.5".into()));
     let said = refused();
     assert!(said.contains("mine.csv, line 7: the probability 1.5 is not between 0 and 1"), "{said}");
