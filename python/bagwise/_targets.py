@@ -76,10 +76,9 @@ def refuse_answer(bags: Bags, y: NDArray[np.float64], classes: Any) -> None:
     for at, name in enumerate(bags.feature_names or ()):
         if name.lower() not in _CALLED_SO or len(y) != len(bags):
             continue
-        columns = [bag[:, at] for bag in bags]
-        if not all((column == column[0]).all() for column in columns):
+        firsts = _one_per_bag(bags, at)
+        if firsts is None:
             continue
-        firsts = np.asarray([column[0] for column in columns])
         if classes is None:
             same = bool((firsts == y).all())
         else:
@@ -91,6 +90,23 @@ def refuse_answer(bags: Bags, y: NDArray[np.float64], classes: Any) -> None:
                 f"the column '{name}' is the {what} under another name, and would be learned from; take it out with "
                 f"bagwise.from_frame(frame, label={name!r}), or drop it"
             )
+
+
+def _one_per_bag(bags: Bags, at: int) -> NDArray[Any] | None:
+    """The value that a feature has in each bag; None if it varies inside one. Never are all instances held dense."""
+    first = bags._native.select(np.zeros(1, dtype=np.int64))
+    if isinstance(first.instances, tuple):
+        column = bags.instances[:, [at]].toarray()[:, 0]
+        firsts: NDArray[Any] = column[bags.offsets[:-1]]
+        return firsts if (column == np.repeat(firsts, bags.sizes())).all() else None
+    found = []
+    for bag in bags:
+        # A number of its own: a view would keep the bag, which may be a copy.
+        value = float(bag[0, at])
+        if not (bag[:, at] == value).all():
+            return None
+        found.append(value)
+    return np.asarray(found)
 
 
 def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
