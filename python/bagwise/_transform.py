@@ -165,8 +165,9 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if _get_output_config("transform", self)["dense"] == "pandas":
             import pandas as pd
 
-            # scikit-learn would give it the index of a frame of instances.
-            return pd.DataFrame(vectors, index=ready.ids, columns=self.get_feature_names_out())
+            # scikit-learn would give it the index of a frame of instances. Bags without names are counted, as rows are elsewhere.
+            index = ready.ids if ready._has_ids else None
+            return pd.DataFrame(vectors, index=index, columns=self.get_feature_names_out())
         return vectors
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
