@@ -21,6 +21,7 @@ from bagwise._estimators import ESTIMATORS
 from bagwise._notes import is_auto, note_of
 from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
 from bagwise._outside import outside_rows
+from bagwise._relatives import remember
 from bagwise._targets import (
     aligned,
     class_names,
@@ -625,6 +626,7 @@ def fit(
     model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings, note)
     new = _class_of(model)._of(model)
     new.set_params(n_jobs=n_jobs)
+    remember(new, ready)
     new._warn()
     return new
 

@@ -148,3 +148,11 @@ def test_groups_are_routed_to_the_folds(small: Dataset) -> None:
 def test_regressors_tell_of_it_too(small: Dataset) -> None:
     with pytest.warns(UserWarning, match=SPLIT):
         cross_val_score(SimpleMIRegressor(), small.bags, small.bags.sizes() / 10, cv=KFold(3))
+
+
+def test_fit_tells_of_it_too(small: Dataset) -> None:
+    bags, y = small.bags, small.y
+    model = bagwise.fit(bags[:20], y[:20], method="simple-mi", params={"c": 1, "gamma": 1})
+    with pytest.warns(UserWarning, match=SPLIT):
+        model.score(bags[20:], y[20:])
+    model.score(bags[:20], y[:20])
