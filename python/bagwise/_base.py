@@ -29,7 +29,7 @@ from bagwise._explaining import Explaining
 from bagwise._inputs import sparse_of
 from bagwise._notes import classes_of, named_of, note_of, params_of
 from bagwise._options import around, check_names, folds_to_keep, impute_of, learning, outside, text_of
-from bagwise._relatives import remember, warn_of_relatives
+from bagwise._relatives import forgetful, remember, warn_of_relatives
 from bagwise._targets import (
     aligned,
     class_names,
@@ -95,11 +95,9 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """The state with the model as bytes, which every way of saving understands (pickle, joblib, skops)."""
-        state: dict[str, Any] = dict(super().__getstate__())
+        state = forgetful(super().__getstate__())
         if "model_" in state:
             state["model_"] = state["model_"].to_bytes()
-        # Of bags in the memory of this process.
-        state.pop("_fitted_on", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

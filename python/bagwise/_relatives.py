@@ -36,6 +36,11 @@ def remember(step: Any, bags: Bags) -> None:
     step._fitted_on = (whole, positions.tolist(), sorted({str(g) for g in bags.groups.tolist()}))
 
 
+def forgetful(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a step for a pickle: what it was fitted on are bags in the memory of this process, and names of groups."""
+    return {name: value for name, value in state.items() if name != "_fitted_on"}
+
+
 def warn_of_relatives(step: Any, bags: Bags) -> None:
     """Warns if bags of the same whole have relatives among those that a step was fitted on, and are none of these themselves."""
     known = getattr(step, "_fitted_on", None)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from bagwise._bags import Bags, BagsLike, _shortly, as_bags
 from bagwise._inputs import Rows, rows_of
 from bagwise._options import MEMORY, outside
-from bagwise._relatives import remember, warn_of_relatives
+from bagwise._relatives import forgetful, remember, warn_of_relatives
 from bagwise._targets import aligned
 
 _PerInstance = TypeVar("_PerInstance", bound="PerInstance")
@@ -130,6 +130,9 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(self, statistics: str | Iterable[str] = ("mean", "max")) -> None:
         self.statistics = statistics
+
+    def __getstate__(self) -> dict[str, Any]:
+        return forgetful(super().__getstate__())
 
     def _wanted(self) -> list[str]:
         wanted = [self.statistics] if isinstance(self.statistics, str) else list(self.statistics)

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bagwise
-from bagwise import BagKFold, Bags, BagSummary, Dataset, PerInstance, SimpleMIClassifier, SimpleMIRegressor
+from bagwise import BagKFold, BagMap, Bags, BagSummary, Dataset, PerInstance, SimpleMIClassifier, SimpleMIRegressor
 
 SPLIT = "trained on other bags of the same groups as these, .*cv=bagwise.BagKFold"
 
@@ -156,3 +156,13 @@ def test_fit_tells_of_it_too(small: Dataset) -> None:
     with pytest.warns(UserWarning, match=SPLIT):
         model.score(bags[20:], y[20:])
     model.score(bags[:20], y[:20])
+
+
+def test_pickles_of_steps_hold_no_names_of_groups(small: Dataset) -> None:
+    bags = small.bags._with(np.asarray([f"patient {g}" for g in small.groups]), {})
+    for step in (BagSummary(), BagMap(params={"t": 5})):
+        with pytest.warns(UserWarning, match=SPLIT):
+            step.fit(bags[:20]).transform(bags[20:])
+        written = pickle.dumps(step)
+        assert b"patient" not in written
+        pickle.loads(written).transform(bags[20:])
