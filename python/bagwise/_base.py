@@ -468,7 +468,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         owners = aligned(groups, ready, "groups")
         self._keep(self._learn(ready, codes, classes, sample_weight, owners, conformal))
         self.classes_ = classes
-        remember(self, ready)
+        remember(self, ready, owners)
         self._warn()
         return self
 
@@ -637,7 +637,7 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         refuse_answer(ready, values, None)
         weights, owners = aligned(sample_weight, ready, "sample_weight"), aligned(groups, ready, "groups")
         self._keep(self._learn(ready, values, None, weights, owners, conformal))
-        remember(self, ready)
+        remember(self, ready, owners)
         self._warn()
         return self
 

@@ -626,7 +626,7 @@ def fit(
     model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings, note)
     new = _class_of(model)._of(model)
     new.set_params(n_jobs=n_jobs)
-    remember(new, ready)
+    remember(new, ready, owners)
     new._warn()
     return new
 

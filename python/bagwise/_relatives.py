@@ -12,7 +12,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bagwise._options import outside
 
@@ -27,13 +27,22 @@ def origin_of(bags: Bags) -> tuple[str, NDArray[np.int64]]:
     return bags._origin
 
 
-def remember(step: Any, bags: Bags) -> None:
-    """Keeps in a fitted step which bags of a larger whole it was fitted on, and of which groups."""
-    if bags.groups is None or bags._origin is None:
+def remember(step: Any, bags: Bags, groups: ArrayLike | None = None) -> None:
+    """Keeps in a fitted step which bags of a larger whole it was fitted on, and of which groups.
+
+    Of the bags that a split left out, only the groups inside them are known. So there is nothing to compare if it was fitted with
+    other `groups`.
+    """
+    own = None if bags.groups is None else _names(bags.groups)
+    if own is None or bags._origin is None or (groups is not None and _names(groups) != own):
         step.__dict__.pop("_fitted_on", None)
         return
     whole, positions = bags._origin
-    step._fitted_on = (whole, positions.tolist(), sorted({str(g) for g in bags.groups.tolist()}))
+    step._fitted_on = (whole, positions.tolist(), sorted(set(own)))
+
+
+def _names(groups: ArrayLike) -> list[str]:
+    return [str(g) for g in np.asarray(groups).tolist()]
 
 
 def forgetful(state: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +56,7 @@ def warn_of_relatives(step: Any, bags: Bags) -> None:
     if known is None or bags.groups is None or bags._origin is None or bags._origin[0] != known[0]:
         return
     new = ~np.isin(bags._origin[1], known[1])
-    groups = np.asarray([str(g) for g in bags.groups.tolist()])
+    groups = np.asarray(_names(bags.groups))
     if (new & np.isin(groups, known[2])).any():
         # The same words for every fold, so that Python shows them once.
         warnings.warn(

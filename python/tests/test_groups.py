@@ -166,3 +166,15 @@ def test_pickles_of_steps_hold_no_names_of_groups(small: Dataset) -> None:
         written = pickle.dumps(step)
         assert b"patient" not in written
         pickle.loads(written).transform(bags[20:])
+
+
+def test_groups_of_the_call_replace_those_of_the_bags(small: Dataset) -> None:
+    bags, y, own = small.bags, small.y, small.bags.groups
+    # What groups the bags left out have is not known then.
+    for model, target in ((small_model(), y), (SimpleMIRegressor(), bags.sizes() / 10)):
+        model.fit(bags[:20], target[:20], groups=np.arange(20)).predict(bags[20:])
+        model.fit(bags[:20], target[:20], groups=own[:20])
+        with pytest.warns(UserWarning, match=SPLIT):
+            model.predict(bags[20:])
+    params = {"c": 1, "gamma": 1}
+    bagwise.fit(bags[:20], y[:20], method="simple-mi", params=params, groups=np.arange(20)).predict(bags[20:])
