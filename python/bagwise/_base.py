@@ -199,12 +199,13 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
             found = "no threshold satisfies the rule on the training bags; using the closest one"
             warnings.warn(found, UserWarning, stacklevel=outside())
 
-    def _ready(self, bags: BagsLike) -> Bags:
-        """Bags laid out as those that were learned from."""
+    def _ready(self, bags: BagsLike, *, predicted: bool = True) -> Bags:
+        """Bags laid out as those that were learned from; of relatives it warns only if these are `predicted`."""
         check_is_fitted(self)
         fitted = getattr(self, "feature_names_in_", None)
         new = self._bags(bags, fitted)
-        warn_of_relatives(self, new)
+        if predicted:
+            warn_of_relatives(self, new)
         name = type(self).__name__
         if fitted is not None and new.feature_names is not None:
             # Columns are matched by name, in any order, and further ones are left out.
@@ -228,8 +229,8 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
         categories = {n: k["categorical"]["values"] for n, k in kinds.items() if isinstance(k, dict)}
         return new._like(new._native.named(list(kinds), categories))
 
-    def _answer(self, bags: BagsLike) -> Any:
-        new = self._ready(bags)
+    def _answer(self, bags: BagsLike, *, predicted: bool = True) -> Any:
+        new = self._ready(bags, predicted=predicted)
         return self.model_.answer(new._native, self._around())
 
     def predict(self, bags: BagsLike) -> NDArray[Any]:
@@ -311,7 +312,7 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_bags,)
         """
-        found: NDArray[np.bool_] = self._answer(bags)[3]
+        found: NDArray[np.bool_] = self._answer(bags, predicted=False)[3]
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -393,14 +394,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator
         -------
         scipy.sparse.csr_array of shape (n_bags, n_columns)
         """
-        new = self._ready(bags)
+        new = self._ready(bags, predicted=False)
         return sparse_of(self.model_.map(new._native, self._around()))
 
 
 def _scored(score: Any, bags: Bags, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """A score of scikit-learn's, with labels and weights in the order of the bags."""
     y, sample_weight = aligned(y, bags, "y"), aligned(sample_weight, bags, "sample_weight")
-    # What has to be said of bags in a split is said.
+    # `_ready` warned of bags in a split already.
     bags = bags._like(bags._native)
     bags._origin = None
     return float(score(bags, y, sample_weight))

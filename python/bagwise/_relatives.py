@@ -60,7 +60,7 @@ def warn_of_relatives(step: Any, bags: Bags) -> None:
     if (new & np.isin(groups, known[2])).any():
         # The same words for every fold, so that Python shows them once.
         warnings.warn(
-            f"{type(step).__name__} was trained on other bags of the same groups as these, so that scores are too good; keep groups "
-            "together: cv=bagwise.BagKFold(5), or cv=GroupKFold(5) with groups=bags.groups",
+            f"some of these bags belong to groups that {type(step).__name__} was trained on, so scores may be too optimistic; keep "
+            "groups together: cv=bagwise.BagKFold(5), or cv=GroupKFold(5) with groups=bags.groups",
             stacklevel=outside(),
         )

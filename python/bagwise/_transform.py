@@ -226,6 +226,9 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def __getstate__(self) -> dict[str, Any]:
+        return forgetful(super().__getstate__())
+
     def fit(self: _BagMap, bags: BagsLike, y: Any = None) -> _BagMap:
         """Learn the map from the bags alone; `y` is ignored."""
         from bagwise._base import FeatureMap
@@ -239,6 +242,7 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         model = ESTIMATORS[self.method, True](**{"c": 1e-6, **(self.params or {}), **around})
         ready = model._bags(bags)
         self.model_ = model.fit(ready, np.arange(len(ready)) % 2)
+        remember(self, ready)
         self.n_features_in_ = ready.n_features
         self._n_features_out = self.model_._n_features_out
         return self
@@ -246,7 +250,10 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     def transform(self, bags: BagsLike) -> Any:
         """The vector of each bag, of length 1; inner products of the vectors are the kernel."""
         check_is_fitted(self)
-        return self.model_.transform(bags)
+        # Before the last step of a pipeline, nothing else knows the groups.
+        ready = self.model_._bags(bags, getattr(self.model_, "feature_names_in_", None))
+        warn_of_relatives(self, ready)
+        return self.model_.transform(ready)
 
 
 def replaced(bags: Bags, matrix: Any, names: list[str] | None) -> Bags:

@@ -24,9 +24,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bagwise
-from bagwise import BagKFold, BagMap, Bags, BagSummary, Dataset, PerInstance, SimpleMIClassifier, SimpleMIRegressor
+from bagwise import (
+    BagKFold,
+    BagMap,
+    Bags,
+    BagSummary,
+    Dataset,
+    ISKClassifier,
+    PerInstance,
+    SimpleMIClassifier,
+    SimpleMIRegressor,
+)
 
-SPLIT = "trained on other bags of the same groups as these, .*cv=bagwise.BagKFold"
+SPLIT = "belong to groups that .* was trained on, so scores may be too optimistic; .*cv=bagwise.BagKFold"
 
 
 def small_model() -> SimpleMIClassifier:
@@ -178,3 +188,16 @@ def test_groups_of_the_call_replace_those_of_the_bags(small: Dataset) -> None:
             model.predict(bags[20:])
     params = {"c": 1, "gamma": 1}
     bagwise.fit(bags[:20], y[:20], method="simple-mi", params=params, groups=np.arange(20)).predict(bags[20:])
+
+
+def test_what_is_not_scored_is_not_warned_of(small: Dataset) -> None:
+    train, test = small.bags[:20], small.bags[20:]
+    model = ISKClassifier(t=5, probability=False).fit(train, small.y[:20])
+    model.explain(test)
+    model.explain(test, machines=True)
+    model.decision_function_instances(test)
+    model.familiar(test)
+    model.transform(test)
+    for run in (model.predict, model.decision_function, model.predictions):
+        with pytest.warns(UserWarning, match=SPLIT):
+            run(test)
