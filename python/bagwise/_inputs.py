@@ -194,7 +194,7 @@ def gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=np.bool_)
     words = ("NAType", "NaTType")
-    found = [v is None or type(v).__name__ in words or (isinstance(v, float) and v != v) for v in values]
+    found = [v is None or type(v).__name__ in words or (isinstance(v, (float, np.floating)) and v != v) for v in values]
     return np.asarray(found, dtype=np.bool_)
 
 

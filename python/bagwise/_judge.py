@@ -30,6 +30,7 @@ from bagwise._targets import (
     numbers_of,
     problem_parts,
     refuse_answer,
+    refuse_gaps,
     weighed,
 )
 
@@ -52,6 +53,7 @@ def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], lis
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task is {task!r}; give 'auto', 'classification' or 'regression'")
     if task == "auto":
+        refuse_gaps(y)
         task = "regression" if type_of_target(y) == "continuous" else "classification"
         given = np.asarray(y)
         if task == "classification" and given.dtype.kind in "fiu":

@@ -109,13 +109,26 @@ def _one_per_bag(bags: Bags, at: int) -> NDArray[Any] | None:
     return np.asarray(found)
 
 
+def refuse_gaps(y: Any) -> None:
+    """Refuses labels that are missing among text, before NumPy makes text of NaN or cannot sort None."""
+    if isinstance(y, (list, tuple)) and any(isinstance(v, str) for v in y):
+        given = np.fromiter(y, dtype=object, count=len(y))
+    elif is_array(y):
+        given = array_of(y)
+    else:
+        return
+    if given.ndim == 1 and given.dtype.kind == "O" and gaps(given).any():
+        raise ValueError("Input y contains NaN or None; give every bag a label")
+
+
 def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Codes and classes of labels."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
+    refuse_gaps(y)
     if isinstance(y, (list, tuple)) and any(isinstance(v, str) for v in y):
         other = next((v for v in y if isinstance(v, (bool, int, float, np.number))), None)
-        if other is not None and other == other:
+        if other is not None:
             text = next(v for v in y if isinstance(v, str))
             # NumPy would make text of the numbers.
             raise ValueError(f"y contains text and numbers, such as {text!r} and {other!r}; give labels of one type")
