@@ -121,8 +121,8 @@ def refuse_gaps(y: Any) -> None:
         raise ValueError("Input y contains NaN or None; give every bag a label")
 
 
-def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Codes and classes of labels."""
+def encoded(y: ArrayLike, who: str, least: int = 2) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Codes and classes of labels, at `least` so many classes."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
     refuse_gaps(y)
@@ -140,7 +140,7 @@ def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     if given.dtype.kind == "f" and not np.isfinite(given).all():
         raise ValueError("Input y contains NaN or infinity; give every bag a label")
     classes, codes = np.unique(given, return_inverse=True)
-    if len(classes) < 2:
+    if len(classes) < least:
         raise ValueError(f"{who} needs at least two classes; all bags are of one class, {classes.tolist()}")
     return codes.reshape(-1).astype(np.float64), classes
 

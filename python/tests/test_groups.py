@@ -201,3 +201,13 @@ def test_what_is_not_scored_is_not_warned_of(small: Dataset) -> None:
     for run in (model.predict, model.decision_function, model.predictions):
         with pytest.warns(UserWarning, match=SPLIT):
             run(test)
+
+
+def test_folds_of_one_class_are_plain(small: Dataset) -> None:
+    plain = [test.tolist() for _, test in BagKFold(4).split(small.bags)]
+    for y in (np.ones(40), ["a"] * 40):
+        assert [test.tolist() for _, test in BagKFold(4).split(small.bags, y)] == plain
+    with pytest.raises(ValueError, match="y contains NaN"):
+        list(BagKFold(4).split(small.bags, ["a", "b"] * 19 + ["a", None]))
+    with pytest.raises(ValueError, match="needs at least two classes"):
+        small_model().fit(small.bags, np.ones(40))
