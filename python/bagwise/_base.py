@@ -23,7 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bagwise import _native
-from bagwise._answers import Predictions
+from bagwise._answers import Explanations, Predictions
 from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._explaining import Explaining
 from bagwise._inputs import sparse_of
@@ -570,8 +570,9 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     def class_support(self, bags: BagsLike) -> NDArray[np.float64]:
         """The sum of the outputs of all binary models in favour of each class: what :meth:`explain` explains.
 
-        If one binary model stands for each class, or there are two classes, this is the :meth:`decision_function`. If pairs of classes
-        vote, the decision function counts votes, to which it adds less than half a vote that grows with the support.
+        With two classes the columns are ``-f`` and ``f``, where ``f`` is the :meth:`decision_function`. If one binary model stands for
+        each of several classes, this is the decision function. If pairs of classes vote, the decision function counts votes, to which
+        it adds less than half a vote that grows with the support.
 
         Parameters
         ----------
@@ -641,6 +642,24 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         remember(self, ready, owners)
         self._warn()
         return self
+
+    def explain(self, bags: BagsLike, *, machines: bool = False) -> Explanations:
+        """Show which instances drove each predicted value.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to explain.
+        machines : bool, default=False
+            Makes no difference to the numbers here: a regression has one model.
+
+        Returns
+        -------
+        Explanations
+            A list with one :class:`Explanation` per bag, which adds up to its value from :meth:`predict`. ``to_frame()`` returns a
+            table with one row per instance; ``plot()`` draws a figure.
+        """
+        return super().explain(bags, machines=machines)
 
     def predict_interval(self, bags: BagsLike, coverage: float = 0.9) -> NDArray[np.float64]:
         """An interval for the value of each bag, with a chosen coverage (conformal prediction by CV+).

@@ -87,7 +87,7 @@ def refuse_answer(bags: Bags, y: NDArray[np.float64], classes: Any) -> None:
         if same:
             what = "target" if classes is None else "label"
             raise ValueError(
-                f"the column '{name}' is the {what} under another name, and would be learned from; take it out with "
+                f"the column '{name}' is a copy of the {what}; take it out with "
                 f"bagwise.from_frame(frame, label={name!r}), or drop it"
             )
 

@@ -51,13 +51,13 @@ def test_frames_with_numbered_columns_go_by_the_numbers(small: Dataset) -> None:
 def test_the_label_under_another_name_is_no_feature(name: str, small: Dataset) -> None:
     per_row = np.repeat(small.y, small.bags.sizes())
     for values in (per_row, 1 - per_row, per_row.astype(bool)):
-        with pytest.raises(ValueError, match=f"column '{name}' is the label under another name.*label='{name}'"):
+        with pytest.raises(ValueError, match=f"column '{name}' is a copy of the label.*label='{name}'"):
             MIKernelClassifier().fit(frame_of(small).assign(**{name: values}), small.y)
     words = pd.Categorical(np.where(per_row == 1, "yes", "no"))
-    with pytest.raises(ValueError, match=f"column '{name}' is the label under another name"):
+    with pytest.raises(ValueError, match=f"column '{name}' is a copy of the label"):
         bagwise.fit(frame_of(small).assign(**{name: words}), small.y, method="simple-mi")
     sizes = small.bags.sizes() / 10
-    with pytest.raises(ValueError, match=f"column '{name}' is the target under another name"):
+    with pytest.raises(ValueError, match=f"column '{name}' is a copy of the target"):
         MIKernelRegressor().fit(frame_of(small).assign(**{name: np.repeat(sizes, small.bags.sizes())}), sizes)
     # A measurement may be called so.
     rng = np.random.default_rng(0)
