@@ -7,6 +7,7 @@ tell bags that a split left out of its training bags from new bags of known grou
 
 from __future__ import annotations
 
+import threading
 import uuid
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
     from bagwise._bags import Bags
 
 
+_naming = threading.Lock()
+
+
 def origin_of(bags: Bags) -> tuple[str, NDArray[np.int64]]:
     """The bags that these were taken from, by a name that no others have, and the positions of these among them."""
-    if bags._origin is None:
-        bags._origin = (uuid.uuid4().hex, np.arange(len(bags), dtype=np.int64))
-    return bags._origin
+    # Two threads that slice the same bags at once must not give them two names.
+    with _naming:
+        if bags._origin is None:
+            bags._origin = (uuid.uuid4().hex, np.arange(len(bags), dtype=np.int64))
+        return bags._origin
 
 
 def remember(step: Any, bags: Bags, groups: ArrayLike | None = None) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import time
+import uuid
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -211,3 +214,20 @@ def test_folds_of_one_class_are_plain(small: Dataset) -> None:
         list(BagKFold(4).split(small.bags, ["a", "b"] * 19 + ["a", None]))
     with pytest.raises(ValueError, match="needs at least two classes"):
         small_model().fit(small.bags, np.ones(40))
+
+
+def test_threads_that_slice_the_same_bags_agree_on_their_origin(
+    small: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = uuid.uuid4
+
+    def slowly() -> uuid.UUID:
+        # Long enough for the other threads to find no name yet.
+        time.sleep(0.05)
+        return made()
+
+    monkeypatch.setattr(uuid, "uuid4", slowly)
+    bags = Bags(list(small.bags), groups=small.groups)
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(lambda at: bags[at : at + 10], range(0, 40, 10)))
+    assert len({part._origin[0] for part in parts if part._origin is not None}) == 1
