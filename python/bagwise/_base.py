@@ -23,13 +23,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bagwise import _native
-from bagwise._answers import Predictions
+from bagwise._answers import Explanations, Predictions
 from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._explaining import Explaining
 from bagwise._inputs import sparse_of
 from bagwise._notes import classes_of, named_of, note_of, params_of
 from bagwise._options import around, check_names, folds_to_keep, impute_of, learning, outside, text_of
-from bagwise._relatives import remember, warn_of_relatives
+from bagwise._relatives import forgetful, remember, warn_of_relatives
 from bagwise._targets import (
     aligned,
     class_names,
@@ -95,11 +95,9 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """The state with the model as bytes, which every way of saving understands (pickle, joblib, skops)."""
-        state: dict[str, Any] = dict(super().__getstate__())
+        state = forgetful(super().__getstate__())
         if "model_" in state:
             state["model_"] = state["model_"].to_bytes()
-        # Of bags in the memory of this process.
-        state.pop("_fitted_on", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -201,12 +199,13 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
             found = "no threshold satisfies the rule on the training bags; using the closest one"
             warnings.warn(found, UserWarning, stacklevel=outside())
 
-    def _ready(self, bags: BagsLike) -> Bags:
-        """Bags laid out as those that were learned from."""
+    def _ready(self, bags: BagsLike, *, predicted: bool = True) -> Bags:
+        """Bags laid out as those that were learned from; of relatives it warns only if these are `predicted`."""
         check_is_fitted(self)
         fitted = getattr(self, "feature_names_in_", None)
         new = self._bags(bags, fitted)
-        warn_of_relatives(self, new)
+        if predicted:
+            warn_of_relatives(self, new)
         name = type(self).__name__
         if fitted is not None and new.feature_names is not None:
             # Columns are matched by name, in any order, and further ones are left out.
@@ -230,8 +229,8 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
         categories = {n: k["categorical"]["values"] for n, k in kinds.items() if isinstance(k, dict)}
         return new._like(new._native.named(list(kinds), categories))
 
-    def _answer(self, bags: BagsLike) -> Any:
-        new = self._ready(bags)
+    def _answer(self, bags: BagsLike, *, predicted: bool = True) -> Any:
+        new = self._ready(bags, predicted=predicted)
         return self.model_.answer(new._native, self._around())
 
     def predict(self, bags: BagsLike) -> NDArray[Any]:
@@ -313,7 +312,7 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_bags,)
         """
-        found: NDArray[np.bool_] = self._answer(bags)[3]
+        found: NDArray[np.bool_] = self._answer(bags, predicted=False)[3]
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -395,14 +394,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BagEstimator
         -------
         scipy.sparse.csr_array of shape (n_bags, n_columns)
         """
-        new = self._ready(bags)
+        new = self._ready(bags, predicted=False)
         return sparse_of(self.model_.map(new._native, self._around()))
 
 
 def _scored(score: Any, bags: Bags, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """A score of scikit-learn's, with labels and weights in the order of the bags."""
     y, sample_weight = aligned(y, bags, "y"), aligned(sample_weight, bags, "sample_weight")
-    # What has to be said of bags in a split is said.
+    # `_ready` warned of bags in a split already.
     bags = bags._like(bags._native)
     bags._origin = None
     return float(score(bags, y, sample_weight))
@@ -470,7 +469,7 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
         owners = aligned(groups, ready, "groups")
         self._keep(self._learn(ready, codes, classes, sample_weight, owners, conformal))
         self.classes_ = classes
-        remember(self, ready)
+        remember(self, ready, owners)
         self._warn()
         return self
 
@@ -571,8 +570,9 @@ class BagClassifier(ClassifierMixin, BagEstimator):  # type: ignore[misc]
     def class_support(self, bags: BagsLike) -> NDArray[np.float64]:
         """The sum of the outputs of all binary models in favour of each class: what :meth:`explain` explains.
 
-        If one binary model stands for each class, or there are two classes, this is the :meth:`decision_function`. If pairs of classes
-        vote, the decision function counts votes, to which it adds less than half a vote that grows with the support.
+        With two classes the columns are ``-f`` and ``f``, where ``f`` is the :meth:`decision_function`. If one binary model stands for
+        each of several classes, this is the decision function. If pairs of classes vote, the decision function counts votes, to which
+        it adds less than half a vote that grows with the support.
 
         Parameters
         ----------
@@ -639,9 +639,27 @@ class BagRegressor(RegressorMixin, BagEstimator):  # type: ignore[misc]
         refuse_answer(ready, values, None)
         weights, owners = aligned(sample_weight, ready, "sample_weight"), aligned(groups, ready, "groups")
         self._keep(self._learn(ready, values, None, weights, owners, conformal))
-        remember(self, ready)
+        remember(self, ready, owners)
         self._warn()
         return self
+
+    def explain(self, bags: BagsLike, *, machines: bool = False) -> Explanations:
+        """Show which instances drove each predicted value.
+
+        Parameters
+        ----------
+        bags : list of 2-D arrays, Bags, (X, bag_ids) or data frame
+            Bags to explain.
+        machines : bool, default=False
+            Makes no difference to the numbers here: a regression has one model.
+
+        Returns
+        -------
+        Explanations
+            A list with one :class:`Explanation` per bag, which adds up to its value from :meth:`predict`. ``to_frame()`` returns a
+            table with one row per instance; ``plot()`` draws a figure.
+        """
+        return super().explain(bags, machines=machines)
 
     def predict_interval(self, bags: BagsLike, coverage: float = 0.9) -> NDArray[np.float64]:
         """An interval for the value of each bag, with a chosen coverage (conformal prediction by CV+).

@@ -22,7 +22,7 @@ class Explaining:
     def _around(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _ready(self, bags: BagsLike) -> Bags:
+    def _ready(self, bags: BagsLike, *, predicted: bool = True) -> Bags:
         raise NotImplementedError
 
     def explain(self, bags: BagsLike, *, machines: bool = False) -> Explanations:
@@ -43,7 +43,7 @@ class Explaining:
             predicted class, its column of ``class_support``; with ``machines=True`` to :meth:`decision_function_machines`.
             ``to_frame()`` returns a table with one row per instance; ``plot()`` draws a figure.
         """
-        new = self._ready(bags)
+        new = self._ready(bags, predicted=False)
         labels: list[Any] = list(getattr(self, "classes_", ()))
         if not machines:
             found = self.model_.explain_predicted(new._native, self._around())
@@ -111,7 +111,7 @@ class Explaining:
         ndarray of shape (n_instances,) or (n_instances, n_machines)
             One value per instance for two classes and for regression, otherwise one per binary model.
         """
-        new = self._ready(bags)
+        new = self._ready(bags, predicted=False)
         reasons = self.model_.explain(new._native, self._around())
         values = np.concatenate([np.stack([parts for _, parts, _ in own], axis=1) for own in reasons])
         return values[:, 0] if values.shape[1] == 1 else values

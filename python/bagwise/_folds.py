@@ -15,13 +15,15 @@ from sklearn.utils.validation import _num_samples
 from bagwise import _native
 from bagwise._bags import Bags
 from bagwise._options import around, learning
-from bagwise._targets import aligned, class_names, encoded, numbers_of, problem_parts
+from bagwise._targets import aligned, class_names, encoded, numbers_of, problem_parts, refuse_gaps
 
 
 class BagKFold(BaseCrossValidator):  # type: ignore[misc]
-    """Folds for scikit-learn that keep the bags of a group together; the same folds as those of :func:`bagwise.evaluate`.
+    """Folds for scikit-learn that keep the bags of a group together, drawn like those of :func:`bagwise.evaluate`.
 
-    The groups are those that are passed on by scikit-learn, or those that are stored in the bags. Classes are spread evenly.
+    The groups are those that are passed on by scikit-learn, or those that are stored in the bags. Classes are spread evenly. Whole
+    numbers are taken for classes, so targets of a regression that are whole numbers are spread evenly, too; ``evaluate`` with
+    ``task="regression"`` draws other folds for them.
 
     Parameters
     ----------
@@ -60,9 +62,11 @@ class BagKFold(BaseCrossValidator):  # type: ignore[misc]
         target, names = np.zeros(len(bags)), None
         if y is not None:
             y = aligned(y, bags, "y")
+            refuse_gaps(y)
             if type_of_target(y) in ("binary", "multiclass"):
-                target, classes = encoded(y, "BagKFold")
-                names = class_names(classes)
+                target, classes = encoded(y, "BagKFold", least=1)
+                # One class cannot be spread; its bags are dealt out as they are.
+                names = class_names(classes) if len(classes) > 1 else None
             else:
                 target = numbers_of(y, "BagKFold")
         _, owners = problem_parts(bags, target, None, aligned(groups, bags, "groups"))

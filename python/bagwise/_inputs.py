@@ -194,7 +194,7 @@ def gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=np.bool_)
     words = ("NAType", "NaTType")
-    found = [v is None or type(v).__name__ in words or (isinstance(v, float) and v != v) for v in values]
+    found = [v is None or type(v).__name__ in words or (isinstance(v, (float, np.floating)) and v != v) for v in values]
     return np.asarray(found, dtype=np.bool_)
 
 
@@ -326,9 +326,11 @@ def _refuse_empty_ends(array: NDArray[Any]) -> None:
     if len(there) == 0:
         raise ValueError(f"{which} has no value at all, only NaN; leave it out")
     length = int(there[-1]) + 1
+    count = len(first) - length
+    rows = "1 row" if count == 1 else f"{count} rows"
     more = f", as do {len(ends) - 1} more" if len(ends) > 1 else ""
     raise ValueError(
-        f"{which} ends in {len(first) - length} rows of nothing but NaN{more}, which looks like padding; pass lengths= (here "
+        f"{which} ends in {rows} of nothing but NaN{more}, which looks like padding; pass lengths= (here "
         f"{length}) or mask=, as Bags(X, lengths=...), or leave these rows out"
     )
 

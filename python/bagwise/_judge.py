@@ -21,6 +21,7 @@ from bagwise._estimators import ESTIMATORS
 from bagwise._notes import is_auto, note_of
 from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
 from bagwise._outside import outside_rows
+from bagwise._relatives import remember
 from bagwise._targets import (
     aligned,
     class_names,
@@ -29,6 +30,7 @@ from bagwise._targets import (
     numbers_of,
     problem_parts,
     refuse_answer,
+    refuse_gaps,
     weighed,
 )
 
@@ -51,6 +53,7 @@ def _target(y: ArrayLike, task: str, who: str) -> tuple[NDArray[np.float64], lis
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task is {task!r}; give 'auto', 'classification' or 'regression'")
     if task == "auto":
+        refuse_gaps(y)
         task = "regression" if type_of_target(y) == "continuous" else "classification"
         given = np.asarray(y)
         if task == "classification" and given.dtype.kind in "fiu":
@@ -625,6 +628,7 @@ def fit(
     model = _native.fit(ready._native, target, classes, owners, weights, folds, learn, surroundings, note)
     new = _class_of(model)._of(model)
     new.set_params(n_jobs=n_jobs)
+    remember(new, ready, owners)
     new._warn()
     return new
 

@@ -76,10 +76,9 @@ def refuse_answer(bags: Bags, y: NDArray[np.float64], classes: Any) -> None:
     for at, name in enumerate(bags.feature_names or ()):
         if name.lower() not in _CALLED_SO or len(y) != len(bags):
             continue
-        columns = [bag[:, at] for bag in bags]
-        if not all((column == column[0]).all() for column in columns):
+        firsts = _one_per_bag(bags, at)
+        if firsts is None:
             continue
-        firsts = np.asarray([column[0] for column in columns])
         if classes is None:
             same = bool((firsts == y).all())
         else:
@@ -88,18 +87,48 @@ def refuse_answer(bags: Bags, y: NDArray[np.float64], classes: Any) -> None:
         if same:
             what = "target" if classes is None else "label"
             raise ValueError(
-                f"the column '{name}' is the {what} under another name, and would be learned from; take it out with "
+                f"the column '{name}' is a copy of the {what}; take it out with "
                 f"bagwise.from_frame(frame, label={name!r}), or drop it"
             )
 
 
-def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Codes and classes of labels."""
+def _one_per_bag(bags: Bags, at: int) -> NDArray[Any] | None:
+    """The value that a feature has in each bag; None if it varies inside one. Never are all instances held dense."""
+    first = bags._native.select(np.zeros(1, dtype=np.int64))
+    if isinstance(first.instances, tuple):
+        column = bags.instances[:, [at]].toarray()[:, 0]
+        firsts: NDArray[Any] = column[bags.offsets[:-1]]
+        return firsts if (column == np.repeat(firsts, bags.sizes())).all() else None
+    found = []
+    for bag in bags:
+        # A number of its own: a view would keep the bag, which may be a copy.
+        value = float(bag[0, at])
+        if not (bag[:, at] == value).all():
+            return None
+        found.append(value)
+    return np.asarray(found)
+
+
+def refuse_gaps(y: Any) -> None:
+    """Refuses labels that are missing among text, before NumPy makes text of NaN or cannot sort None."""
+    if isinstance(y, (list, tuple)) and any(isinstance(v, str) for v in y):
+        given = np.fromiter(y, dtype=object, count=len(y))
+    elif is_array(y):
+        given = array_of(y)
+    else:
+        return
+    if given.ndim == 1 and given.dtype.kind == "O" and gaps(given).any():
+        raise ValueError("Input y contains NaN or None; give every bag a label")
+
+
+def encoded(y: ArrayLike, who: str, least: int = 2) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Codes and classes of labels, at `least` so many classes."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None")
+    refuse_gaps(y)
     if isinstance(y, (list, tuple)) and any(isinstance(v, str) for v in y):
         other = next((v for v in y if isinstance(v, (bool, int, float, np.number))), None)
-        if other is not None and other == other:
+        if other is not None:
             text = next(v for v in y if isinstance(v, str))
             # NumPy would make text of the numbers.
             raise ValueError(f"y contains text and numbers, such as {text!r} and {other!r}; give labels of one type")
@@ -111,7 +140,7 @@ def encoded(y: ArrayLike, who: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     if given.dtype.kind == "f" and not np.isfinite(given).all():
         raise ValueError("Input y contains NaN or infinity; give every bag a label")
     classes, codes = np.unique(given, return_inverse=True)
-    if len(classes) < 2:
+    if len(classes) < least:
         raise ValueError(f"{who} needs at least two classes; all bags are of one class, {classes.tolist()}")
     return codes.reshape(-1).astype(np.float64), classes
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from bagwise._bags import Bags, BagsLike, _shortly, as_bags
 from bagwise._inputs import Rows, rows_of
 from bagwise._options import MEMORY, outside
-from bagwise._relatives import remember, warn_of_relatives
+from bagwise._relatives import forgetful, remember, warn_of_relatives
 from bagwise._targets import aligned
 
 _PerInstance = TypeVar("_PerInstance", bound="PerInstance")
@@ -131,6 +131,9 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, statistics: str | Iterable[str] = ("mean", "max")) -> None:
         self.statistics = statistics
 
+    def __getstate__(self) -> dict[str, Any]:
+        return forgetful(super().__getstate__())
+
     def _wanted(self) -> list[str]:
         wanted = [self.statistics] if isinstance(self.statistics, str) else list(self.statistics)
         unknown = [name for name in wanted if name not in _STATISTICS and name != "size"]
@@ -165,8 +168,9 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if _get_output_config("transform", self)["dense"] == "pandas":
             import pandas as pd
 
-            # scikit-learn would give it the index of a frame of instances.
-            return pd.DataFrame(vectors, index=ready.ids, columns=self.get_feature_names_out())
+            # scikit-learn would give it the index of a frame of instances. Bags without names are counted, as rows are elsewhere.
+            index = ready.ids if ready._has_ids else None
+            return pd.DataFrame(vectors, index=index, columns=self.get_feature_names_out())
         return vectors
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -222,6 +226,9 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def __getstate__(self) -> dict[str, Any]:
+        return forgetful(super().__getstate__())
+
     def fit(self: _BagMap, bags: BagsLike, y: Any = None) -> _BagMap:
         """Learn the map from the bags alone; `y` is ignored."""
         from bagwise._base import FeatureMap
@@ -235,6 +242,7 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         model = ESTIMATORS[self.method, True](**{"c": 1e-6, **(self.params or {}), **around})
         ready = model._bags(bags)
         self.model_ = model.fit(ready, np.arange(len(ready)) % 2)
+        remember(self, ready)
         self.n_features_in_ = ready.n_features
         self._n_features_out = self.model_._n_features_out
         return self
@@ -242,7 +250,10 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     def transform(self, bags: BagsLike) -> Any:
         """The vector of each bag, of length 1; inner products of the vectors are the kernel."""
         check_is_fitted(self)
-        return self.model_.transform(bags)
+        # Before the last step of a pipeline, nothing else knows the groups.
+        ready = self.model_._bags(bags, getattr(self.model_, "feature_names_in_", None))
+        warn_of_relatives(self, ready)
+        return self.model_.transform(ready)
 
 
 def replaced(bags: Bags, matrix: Any, names: list[str] | None) -> Bags:

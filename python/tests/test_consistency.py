@@ -114,6 +114,10 @@ def test_explanations_add_up_with_two_classes_and_numbers(small: Dataset) -> Non
     regression = MIKernelRegressor().fit(small.bags, small.bags.sizes() / 10)
     for value, why in zip(regression.predict(small.bags), regression.explain(small.bags), strict=True):
         assert why.label is None and why.value == pytest.approx(value, abs=1e-9)
+    assert regression.explain(small.bags, machines=True)[0].value == pytest.approx(regression.predict(small.bags)[0])
+    # A regression has no such methods to refer to.
+    for word in ("decision_function", "class_support"):
+        assert not hasattr(regression, word) and word not in str(type(regression).explain.__doc__)
 
 
 # --- padding
@@ -128,7 +132,8 @@ def test_padding_is_not_filled_with_medians(small: Dataset) -> None:
     for bag, size in enumerate(lengths):
         X[bag, size:] = np.nan
     mask = ~np.isnan(X).all(axis=2)
-    remedy = rf"bag 1 \(counted from 0\) ends in {4 - lengths[1]} rows.* looks like padding; pass lengths= .*or mask="
+    rows = {1: "1 row", 2: "2 rows"}[4 - int(lengths[1])]
+    remedy = rf"bag 1 \(counted from 0\) ends in {rows} of.* looks like padding; pass lengths= .*or mask="
     for give in (
         lambda: SimpleMIClassifier(missing="median").fit(X, y),
         lambda: SimpleMIClassifier(missing="median").fit(np.ma.masked_invalid(X), y),
@@ -138,6 +143,10 @@ def test_padding_is_not_filled_with_medians(small: Dataset) -> None:
     ):
         with pytest.raises(ValueError, match=remedy):
             give()
+    one = np.ones((2, 3, 1))
+    one[0, 2:] = np.nan
+    with pytest.raises(ValueError, match="ends in 1 row of nothing but NaN, which"):
+        Bags(one)
     assert Bags(X, lengths=lengths).n_instances == Bags(X, mask=mask).n_instances == lengths.sum()
     # A gap is none, even in the last row; and a row without values in the middle is the user's.
     gap = rng.normal(size=(20, 4, 3))

@@ -19,8 +19,8 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 import bagwise
@@ -211,6 +211,17 @@ def test_transformers_of_instances(small: Dataset) -> None:
     assert np.allclose(half.transformer_.mean_, small.bags[:20].instances.mean(axis=0))
     sparse_bags = Bags([sparse.csr_array(bag) for bag in small.bags])
     assert sparse.issparse(PerInstance(StandardScaler(with_mean=False)).fit_transform(sparse_bags).instances)
+
+
+def test_vectors_of_bags_without_names_are_counted_as_other_frames_are(small: Dataset) -> None:
+    unnamed = Bags(list(small.bags))
+    sizes = FunctionTransformer(lambda bags: pd.DataFrame({"n": bags.sizes()}))
+    both = FeatureUnion([("mean", BagSummary("mean")), ("sizes", sizes)]).set_output(transform="pandas")
+    found = both.fit_transform(unnamed)
+    assert found.shape == (40, 4) and not found.isna().any().any()
+    names = [f"b{i}" for i in range(40)]
+    named = Bags(list(small.bags), ids=names)
+    assert BagSummary("mean").set_output(transform="pandas").fit_transform(named).index.tolist() == names
 
 
 def test_vectors_of_bags(small: Dataset) -> None:

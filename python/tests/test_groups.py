@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import time
+import uuid
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -24,9 +27,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bagwise
-from bagwise import BagKFold, Bags, BagSummary, Dataset, PerInstance, SimpleMIClassifier, SimpleMIRegressor
+from bagwise import (
+    BagKFold,
+    BagMap,
+    Bags,
+    BagSummary,
+    Dataset,
+    ISKClassifier,
+    PerInstance,
+    SimpleMIClassifier,
+    SimpleMIRegressor,
+)
 
-SPLIT = "trained on other bags of the same groups as these, .*cv=bagwise.BagKFold"
+SPLIT = "belong to groups that .* was trained on, so scores may be too optimistic; .*cv=bagwise.BagKFold"
 
 
 def small_model() -> SimpleMIClassifier:
@@ -148,3 +161,73 @@ def test_groups_are_routed_to_the_folds(small: Dataset) -> None:
 def test_regressors_tell_of_it_too(small: Dataset) -> None:
     with pytest.warns(UserWarning, match=SPLIT):
         cross_val_score(SimpleMIRegressor(), small.bags, small.bags.sizes() / 10, cv=KFold(3))
+
+
+def test_fit_tells_of_it_too(small: Dataset) -> None:
+    bags, y = small.bags, small.y
+    model = bagwise.fit(bags[:20], y[:20], method="simple-mi", params={"c": 1, "gamma": 1})
+    with pytest.warns(UserWarning, match=SPLIT):
+        model.score(bags[20:], y[20:])
+    model.score(bags[:20], y[:20])
+
+
+def test_pickles_of_steps_hold_no_names_of_groups(small: Dataset) -> None:
+    bags = small.bags._with(np.asarray([f"patient {g}" for g in small.groups]), {})
+    for step in (BagSummary(), BagMap(params={"t": 5})):
+        with pytest.warns(UserWarning, match=SPLIT):
+            step.fit(bags[:20]).transform(bags[20:])
+        written = pickle.dumps(step)
+        assert b"patient" not in written
+        pickle.loads(written).transform(bags[20:])
+
+
+def test_groups_of_the_call_replace_those_of_the_bags(small: Dataset) -> None:
+    bags, y, own = small.bags, small.y, small.bags.groups
+    # What groups the bags left out have is not known then.
+    for model, target in ((small_model(), y), (SimpleMIRegressor(), bags.sizes() / 10)):
+        model.fit(bags[:20], target[:20], groups=np.arange(20)).predict(bags[20:])
+        model.fit(bags[:20], target[:20], groups=own[:20])
+        with pytest.warns(UserWarning, match=SPLIT):
+            model.predict(bags[20:])
+    params = {"c": 1, "gamma": 1}
+    bagwise.fit(bags[:20], y[:20], method="simple-mi", params=params, groups=np.arange(20)).predict(bags[20:])
+
+
+def test_what_is_not_scored_is_not_warned_of(small: Dataset) -> None:
+    train, test = small.bags[:20], small.bags[20:]
+    model = ISKClassifier(t=5, probability=False).fit(train, small.y[:20])
+    model.explain(test)
+    model.explain(test, machines=True)
+    model.decision_function_instances(test)
+    model.familiar(test)
+    model.transform(test)
+    for run in (model.predict, model.decision_function, model.predictions):
+        with pytest.warns(UserWarning, match=SPLIT):
+            run(test)
+
+
+def test_folds_of_one_class_are_plain(small: Dataset) -> None:
+    plain = [test.tolist() for _, test in BagKFold(4).split(small.bags)]
+    for y in (np.ones(40), ["a"] * 40):
+        assert [test.tolist() for _, test in BagKFold(4).split(small.bags, y)] == plain
+    with pytest.raises(ValueError, match="y contains NaN"):
+        list(BagKFold(4).split(small.bags, ["a", "b"] * 19 + ["a", None]))
+    with pytest.raises(ValueError, match="needs at least two classes"):
+        small_model().fit(small.bags, np.ones(40))
+
+
+def test_threads_that_slice_the_same_bags_agree_on_their_origin(
+    small: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = uuid.uuid4
+
+    def slowly() -> uuid.UUID:
+        # Long enough for the other threads to find no name yet.
+        time.sleep(0.05)
+        return made()
+
+    monkeypatch.setattr(uuid, "uuid4", slowly)
+    bags = Bags(list(small.bags), groups=small.groups)
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(lambda at: bags[at : at + 10], range(0, 40, 10)))
+    assert len({part._origin[0] for part in parts if part._origin is not None}) == 1

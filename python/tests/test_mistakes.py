@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -49,18 +51,61 @@ def test_frames_with_numbered_columns_go_by_the_numbers(small: Dataset) -> None:
 def test_the_label_under_another_name_is_no_feature(name: str, small: Dataset) -> None:
     per_row = np.repeat(small.y, small.bags.sizes())
     for values in (per_row, 1 - per_row, per_row.astype(bool)):
-        with pytest.raises(ValueError, match=f"column '{name}' is the label under another name.*label='{name}'"):
+        with pytest.raises(ValueError, match=f"column '{name}' is a copy of the label.*label='{name}'"):
             MIKernelClassifier().fit(frame_of(small).assign(**{name: values}), small.y)
     words = pd.Categorical(np.where(per_row == 1, "yes", "no"))
-    with pytest.raises(ValueError, match=f"column '{name}' is the label under another name"):
+    with pytest.raises(ValueError, match=f"column '{name}' is a copy of the label"):
         bagwise.fit(frame_of(small).assign(**{name: words}), small.y, method="simple-mi")
     sizes = small.bags.sizes() / 10
-    with pytest.raises(ValueError, match=f"column '{name}' is the target under another name"):
+    with pytest.raises(ValueError, match=f"column '{name}' is a copy of the target"):
         MIKernelRegressor().fit(frame_of(small).assign(**{name: np.repeat(sizes, small.bags.sizes())}), sizes)
     # A measurement may be called so.
     rng = np.random.default_rng(0)
     MIKernelClassifier(probability=False).fit(frame_of(small).assign(**{name: rng.normal(size=len(per_row))}), small.y)
     MIKernelClassifier(probability=False).fit(frame_of(small, ("x", name, "z")), small.y)
+
+
+def test_a_search_for_the_label_keeps_one_bag_at_a_time(small: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    alive: list[Any] = []
+
+    def copies(bags: Bags) -> Any:
+        for at in range(len(bags)):
+            bag = bags[at].copy()
+            alive.append(weakref.ref(bag))
+            assert sum(one() is not None for one in alive) <= 2
+            yield bag
+
+    monkeypatch.setattr(Bags, "__iter__", copies)
+    frame = frame_of(small).assign(target=np.repeat(small.y, small.bags.sizes()))
+    with pytest.raises(ValueError, match="column 'target' is "):
+        MIKernelClassifier().fit(frame, small.y)
+    assert len(alive) == 40
+    # The first bag that is not constant is enough.
+    alive.clear()
+    MIKernelClassifier(probability=False).fit(frame.assign(target=np.arange(len(frame))), small.y)
+    assert len(alive) < 40
+
+
+def test_the_label_among_sparse_features_is_found_without_dense_bags(
+    small: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dense(bags: Bags) -> Any:
+        raise AssertionError("dense copies of sparse bags")
+
+    per_row = np.repeat(small.y, small.bags.sizes())
+    ids = np.repeat(np.arange(40), small.bags.sizes())
+
+    def bags_with(column: Any) -> Bags:
+        matrix = sparse.csr_array(np.column_stack([small.bags.instances, column]))
+        return Bags(matrix, ids, feature_names=["a", "b", "c", "y"])
+
+    monkeypatch.setattr(Bags, "__iter__", dense)
+    for values in (per_row, 1 - per_row):
+        with pytest.raises(ValueError, match="column 'y' is "):
+            SimpleMIClassifier().fit(bags_with(values), small.y)
+    with pytest.raises(ValueError, match="column 'y' is "):
+        MIKernelRegressor().fit(bags_with(per_row), small.y)
+    SimpleMIClassifier(probability=False).fit(bags_with(np.arange(len(per_row)) % 3), small.y)
 
 
 @pytest.mark.parametrize("name", ["Label", "GROUP", "Instance_Label"])

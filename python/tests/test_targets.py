@@ -28,3 +28,12 @@ def test_what_gives_the_target_away_is_warned_of() -> None:
         bagwise.evaluate(bags, y, method="majority", folds=3)
     with pytest.warns(UserWarning, match="follows from the target"):
         bagwise.fit(bags, y, method="simple-mi", params={"c": 1})
+
+
+@pytest.mark.parametrize("gap", [float("nan"), np.float32("nan"), np.float64("nan"), None])
+def test_a_gap_among_words_is_no_class(gap: object) -> None:
+    for y in (["a", "b"] * 5 + [gap], ("a", "b", gap)):
+        with pytest.raises(ValueError, match="y contains NaN"):
+            bagwise.SimpleMIClassifier().fit(_bags(len(y)), y)
+        with pytest.raises(ValueError, match="y contains NaN"):
+            bagwise.fit(_bags(len(y)), y, method="simple-mi")
