@@ -203,7 +203,7 @@ impl Results<'_> {
         PaperTable {
             title: table.title.clone(),
             quantity: match (table.measure, table.percent) {
-                (Measure::Seconds, _) => "seconds of a repeat".into(),
+                (Measure::Seconds, _) => "wall-clock seconds of a repeat".into(),
                 (_, percent) => {
                     let unit = if percent { " in percent" } else { "" };
                     let mean =
@@ -299,12 +299,13 @@ impl Results<'_> {
         let rank =
             |r: &PrintedRow| Some((r.method.clone(), r.number()?)).filter(|_| r.metric.ends_with("rank"));
         let printed: Vec<(String, f64)> = table.numbers.summaries.iter().filter_map(rank).collect();
-        let sets = self.experiment.data.iter().filter(|d| table.has(d)).count();
         let mut axes = Vec::new();
         if printed.len() > 1 {
             axes.push(RankAxis {
                 title: format!("{}: ranks as printed", table.title),
-                length: bonferroni_dunn(printed.len(), sets, BARS),
+                // Over all data sets of the paper, however many are run here.
+                length: bonferroni_dunn(printed.len(), table.numbers.sets(), BARS),
+                level: BARS,
                 ranks: printed,
                 control: control.clone(),
             });
@@ -319,6 +320,7 @@ impl Results<'_> {
                 ranks: ranks.methods.iter().map(shown).zip(ranks.average.iter().copied()).collect(),
                 control: control.clone(),
                 length: bonferroni_dunn(ranks.methods.len(), ranks.data.len(), BARS),
+                level: BARS,
             });
         }
         axes
@@ -381,6 +383,7 @@ impl Results<'_> {
                 ranks,
                 control: control.clone(),
                 length,
+                level: BARS,
             })
         };
         [axis("Ranks of ranks as printed", |s| &s.printed), axis("Our ranks of ranks", |s| &s.ours)]

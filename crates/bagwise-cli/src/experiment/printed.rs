@@ -2,7 +2,7 @@
 //! experiment takes those whose metric is its column; the others of the file (averages, ranks, tests, descriptions of data)
 //! are kept beside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -75,6 +75,16 @@ impl PrintedNumbers {
             }
         }
         numbers
+    }
+
+    /// How many data sets have a number.
+    pub(crate) fn sets(&self) -> usize {
+        self.cells.keys().map(|(set, _)| set).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Whether no line of the file belongs to the table.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cells.is_empty() && self.summaries.is_empty()
     }
 
     /// What the file says of a method on a data set.

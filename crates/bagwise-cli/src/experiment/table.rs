@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bagwise::judge::Metric;
 use serde::Deserialize;
 
@@ -141,9 +141,19 @@ impl Experiment {
                     Measure::Metric => t.metric.clone(),
                 };
                 let column = t.column.as_deref().unwrap_or(&usual);
+                let rows = read(&t.printed)?;
+                let found = rows.first().map(|row| row.metric.clone());
+                let numbers = PrintedNumbers::new(rows, column);
+                // Else the page would say that the paper has no numbers.
+                if let (Some(file), Some(found), true) = (&t.printed, found, numbers.is_empty()) {
+                    bail!(
+                        "{}: no line has the metric '{column}'; its first line has '{found}': set column = \"{found}\"",
+                        file.display()
+                    );
+                }
                 Ok(PrintedTable {
                     metric: t.metric.parse()?,
-                    numbers: PrintedNumbers::new(read(&t.printed)?, column),
+                    numbers,
                     references: PrintedNumbers::new(read(&t.references)?, column),
                     tests: read(&t.tests)?,
                     title: t.title,

@@ -142,3 +142,25 @@ fn a_quick_version_counts_the_data_sets_of_figures() {
     let experiment = Experiment::parse("a.toml", text, true).unwrap();
     assert_eq!(experiment.shortened.as_deref(), Some("1 of 3 data sets"));
 }
+
+#[test]
+fn printed_numbers_of_another_metric_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines =
+        "set,method,metric,value,spread,remark\nmusk1,m,accuracy_percent,88,,\nfox,m,accuracy_percent,60,,\n";
+    std::fs::write(folder.path().join("printed.csv"), lines).unwrap();
+    let text = "title = 'a'\nsource = 'b'\nmetric = 'accuracy'\nprinted = 'printed.csv'\n\
+                [[data]]\nname = 'musk1'\n[[method]]\nname = 'm'\nmethod = 'majority'\n";
+    let read = |more: &str| {
+        let path = folder.path().join("a.toml");
+        std::fs::write(&path, text.replace("printed =", &format!("{more}printed ="))).unwrap();
+        Experiment::read(&path, false).unwrap().tables()
+    };
+    let error = read("").err().expect("no line has this metric").to_string();
+    assert!(
+        error.contains("no line has the metric 'accuracy'; its first line has 'accuracy_percent'"),
+        "{error}"
+    );
+    // The bar of printed ranks is over all data sets of the paper, not those of the experiment.
+    assert_eq!(read("percent = true\n").unwrap()[0].numbers.sets(), 2);
+}

@@ -1,5 +1,5 @@
-//! Average ranks on an axis with one bar from the control's rank, as long as Bonferroni and Dunn's critical difference:
-//! methods whose rank lies under the bar are not told from the control.
+//! Average ranks on an axis with a bar around the control's rank, to either side as long as Bonferroni and Dunn's critical
+//! difference: methods whose rank lies under the bar are not told from the control.
 
 use super::RankAxis;
 use crate::markup::{Markup, fixed};
@@ -21,10 +21,11 @@ pub(super) fn draw(page: &mut Markup, axis: &RankAxis, id: &str) {
     let text = |(name, rank): &(String, f64)| format!("{name} {}", fixed(*rank, 2));
     let description = ranks.iter().map(|r| text(r)).collect::<Vec<_>>().join(", ");
     let note = format!(
-        "Average ranks; 1 is best. The bar is {} ranks long and begins at {}. Methods under it do not differ significantly \
-         from that method (Bonferroni-Dunn).",
+        "Average ranks; 1 is best. The bar extends {} ranks to either side of {}. Methods under it do not differ significantly \
+         from that method (Bonferroni-Dunn, level {}).",
         fixed(axis.length, 3),
-        axis.control
+        axis.control,
+        fixed(axis.level, 2)
     );
     let about = Figure { id, title: &axis.title, note: &note, description: &description, size };
     figure(
@@ -41,8 +42,8 @@ pub(super) fn draw(page: &mut Markup, axis: &RankAxis, id: &str) {
                 }
             }
             if let Some((_, from)) = ranks.iter().find(|(name, _)| *name == axis.control) {
-                let to = (from + axis.length).min(k as f64);
-                line(svg, "bar-line", (x(*from), top + 8.0), (x(to), top + 8.0));
+                let (low, high) = ((from - axis.length).max(1.0), (from + axis.length).min(k as f64));
+                line(svg, "bar-line", (x(low), top + 8.0), (x(high), top + 8.0));
             }
             for (i, entry) in ranks.iter().enumerate() {
                 let best = i < half;

@@ -177,8 +177,10 @@ pub struct RankAxis {
     pub ranks: Vec<(String, f64)>,
     /// The method that the others are compared with.
     pub control: String,
-    /// The length of the bar.
+    /// The length of the bar to either side.
     pub length: f64,
+    /// The level of the test.
+    pub level: f64,
 }
 
 /// What comparing a printed value with ours says.

@@ -9,7 +9,7 @@ use crate::table::{TableCell, TableOptions, numbers, table, words};
 const LEGEND: &str = "Each cell: the printed value, ours in bold, the difference with its 95 % interval. Reproduced: the \
                       printed value lies in our interval. Above, below: ours is higher or lower. Too imprecise: it lies in \
                       our interval, but the interval extends more than 3 points (a tenth of the value for regression \
-                      errors) to either side.";
+                      errors) to either side, or there is no interval.";
 
 const REFERRED: &str = "Each cell: the value of an independent implementation, and ours in bold.";
 
