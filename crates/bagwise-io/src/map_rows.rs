@@ -1,8 +1,8 @@
 //! Feature maps of bags, packed: in memory, or in a file that is read in blocks. Both hold the same bytes.
 //!
 //! A map counts the instances in cells, so that few of its values differ. A row has a table of its values, and for each entry a
-//! column of two bytes (four beyond 65,536 columns) and the number of its value, one byte: 3 bytes instead of 12. A row whose
-//! values all differ has the values themselves. Nothing is rounded.
+//! column of two bytes (four beyond 65,536 columns) and the number of its value, one byte: 3 bytes instead of 12. A row with more
+//! than 256 values, or with too few repeats to save anything, has the values themselves. Nothing is rounded.
 
 use std::fs::File;
 use std::io;

@@ -354,7 +354,7 @@ impl Prepared for MapPrepared {
     fn fit_bytes(&self) -> u64 {
         let on_disk =
             |own: &MappedBags| matches!(&own.source, MapSource::Elsewhere { maps, .. } if maps.is_on_disk());
-        // A fit that reads its maps again and again from the disk uses all threads for that.
+        // Each fit may hold as many maps as the memory limit allows, so fits run one at a time.
         if self.mapped.iter().any(on_disk) { u64::MAX } else { 0 }
     }
 
