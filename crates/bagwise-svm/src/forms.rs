@@ -10,7 +10,8 @@
 //!
 //! A path solves for several costs in ascending order. Each solve starts from the last solution times the
 //! factor that minimises the new objective along that ray within the new bounds, known in closed form; kernel
-//! rows and outputs carry over, so that nothing but new rows is computed again.
+//! rows and outputs carry over, so that nothing but new rows is computed again. A solution that no cost holds back is the
+//! solution for every larger cost.
 
 use crate::problem::{Dual, KernelRows};
 use crate::smo::{SmoParams, Solution, SolveOutcome, Solver, Start, smo};
@@ -133,7 +134,7 @@ pub fn fit_path(
     params: &SmoParams<'_>,
 ) -> Vec<Machine> {
     let mut solver = Solver::new(kernel, params);
-    along_path(form, weights, costs, |dual, last| {
+    along_path(form, weights, costs, params.tolerance, |dual, last| {
         let start = last.map(|(solution, ratio)| stretch(dual, solution, ratio)).unwrap_or_default();
         let solution = solver.solve(dual, start);
         (solution.clone(), solution.into())
@@ -141,22 +142,40 @@ pub fn fit_path(
 }
 
 /// Visits the costs in ascending order, handing each solve the last solution and how much wider the bounds
-/// are now; returns what the solves return, in the order of the costs as given.
-pub(crate) fn along_path<M>(
+/// are now; returns what the solves return, in the order of the costs as given. What is solved to `tolerance` and not held back
+/// by its cost is returned for all larger costs too.
+pub(crate) fn along_path<M: Clone>(
     form: Form<'_>,
     weights: &[f64],
     costs: &[f64],
+    tolerance: f64,
     mut solve: impl FnMut(&Dual, Option<(Solution, f64)>) -> (Solution, M),
 ) -> Vec<M> {
     assert_eq!(weights.len(), form.len(), "each example needs a weight");
+    assert!(costs.iter().all(|cost| cost.is_finite()), "a cost is not finite");
     let mut ascending: Vec<usize> = (0..costs.len()).collect();
     ascending.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
     let mut machines: Vec<Option<M>> = costs.iter().map(|_| None).collect();
     let mut last: Option<(Solution, f64)> = None;
+    let mut of_larger: Option<M> = None;
     for at in ascending {
+        if of_larger.is_some() {
+            machines[at] = of_larger.clone();
+            continue;
+        }
         let bounds: Vec<f64> = weights.iter().map(|weight| costs[at] * weight).collect();
         let last_here = last.map(|(solution, cost)| (solution, costs[at] / cost));
-        let (solution, machine) = solve(&form.dual(&bounds), last_here);
+        let dual = form.dual(&bounds);
+        let (solution, machine) = solve(&dual, last_here);
+        let held_back = |i: usize| {
+            let b = solution.coefficients[i];
+            b != 0.0 && !(dual.lower[i] < b && b < dual.upper[i])
+        };
+        // A small duality gap is not enough: it grows with the cost.
+        let solved = solution.outcome.kkt_gap <= tolerance;
+        if solved && costs[at] > 0.0 && !(0..dual.len()).any(held_back) {
+            of_larger = Some(machine.clone());
+        }
         machines[at] = Some(machine);
         last = Some((solution, costs[at]));
     }

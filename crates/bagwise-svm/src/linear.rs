@@ -120,7 +120,7 @@ pub fn fit_linear_path(
     params: &LinearParams<'_>,
 ) -> Vec<LinearMachine> {
     features.check();
-    crate::forms::along_path(form, weights, costs, |dual, last| {
+    crate::forms::along_path(form, weights, costs, params.tolerance, |dual, last| {
         let start = last.map(|(solution, ratio)| stretch(dual, solution, ratio).coefficients);
         let (solution, weights) = solve(features, dual, start.as_deref(), params);
         (solution.clone(), machine(solution, weights))

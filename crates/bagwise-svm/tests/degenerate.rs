@@ -5,7 +5,7 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use bagwise_svm::{Form, Gram, Machine, SmoParams, StopReason, balanced_weights, bounds, fit, fit_path};
-use common::{audit, dot, gram, points, rbf, upto};
+use common::{audit, dot, gram, largest_difference, points, rbf, upto};
 
 fn train(k: &[f64], form: Form<'_>, limits: &[f64], tolerance: f64) -> Machine {
     let index = upto(limits.len());
@@ -194,4 +194,24 @@ fn labels_are_signs() {
 #[should_panic(expected = "outside the Gram")]
 fn indices_lie_within() {
     Gram::new(&[1.0; 4], 2, &[0, 2]);
+}
+
+#[test]
+fn a_solution_that_no_cost_holds_back_serves_all_larger_costs() {
+    // Two classes that a machine tells apart: from some cost on, nothing is at its bound.
+    let mut data = points(40, 2, 3);
+    data.x.iter_mut().zip(&data.labels).for_each(|(x, y)| x[0] += 4.0 * y);
+    let k = gram(&data.x, rbf(0.1));
+    let index = upto(40);
+    let kernel = Gram::new(&k, 40, &index);
+    let params = SmoParams { tolerance: 1e-9, ..SmoParams::default() };
+    let costs = [1e4, 0.01, 1e3, 0.1];
+    let path = fit_path(&kernel, classify(&data.labels), &[1.0; 40], &costs, &params);
+    assert_eq!(path[0].coefficients, path[2].coefficients);
+    assert!(path[0].coefficients.iter().all(|b| b.abs() < 1e3));
+    for (machine, cost) in path.iter().zip(costs) {
+        let alone = fit(&kernel, classify(&data.labels), &bounds(cost, 40), None, &params);
+        // Both solved to a gap of 1e-9.
+        assert!(largest_difference(&machine.training_outputs, &alone.training_outputs) < 1e-7, "c={cost}");
+    }
 }
