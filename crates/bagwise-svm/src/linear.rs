@@ -20,7 +20,8 @@
 //! together: conjugate gradients on the face of the box that they span, with `sum b_i` held, one visit to
 //! each free row a step; whoever would leave the face stops the step at its bound and is left out.
 //!
-//! Dense rows that need very many passes get a start near the optimum from the method of `interior`.
+//! Dense rows that need many passes get a start near the optimum from the method of `interior`: the active ones, for as long as
+//! the others stay where they are.
 //!
 //! A pass costs one visit to each active row (twice its non-zeros). Coefficients at a bound that point outwards
 //! by more than the last pass's largest violation are skipped until the end. An answer is accepted after `w` has
@@ -37,6 +38,7 @@ use crate::features::Features;
 use crate::forms::{Form, stretch};
 use crate::interior;
 use crate::problem::Dual;
+use crate::scan::in_wide_vectors;
 use crate::smo::{Solution, SolveOutcome, StopReason};
 
 /// How to solve.
@@ -137,6 +139,9 @@ fn machine(solution: Solution, weights: Vec<f64>) -> LinearMachine {
 /// it at most a quarter of what went before.
 const PATIENCE: usize = 10;
 
+/// What a leap must gain, as a share of the objective, for another to be worth trying.
+const LEAST_GAIN: f64 = 1e-12;
+
 /// How many times the largest violation a coefficient must point outwards to be skipped, where skipped rows are outside
 /// memory. With 1 they are looked at twice as often; with 10 the others are too many to be at hand.
 const FAR_MARGIN: f64 = 4.0;
@@ -180,6 +185,7 @@ fn solve(
     let mut objective_then = f64::INFINITY;
     // Where descent is slow, another method finds a better place to go on from.
     let mut leap = leap_after(features, dual);
+    // Visits to rows since the start or the last leap.
     let mut visits = 0;
     let (status, outputs) = loop {
         passes += 1;
@@ -196,8 +202,8 @@ fn solve(
         let settled = violation.max(imbalance) <= 0.5 * params.tolerance;
         let cancelled = params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let last = cancelled || passes >= params.max_passes;
-        if settled || last || visited >= patience {
-            let leaps = leap.is_some_and(|after| visits >= after);
+        let leaps = leap.is_some_and(|enough| visits >= enough * active.len().max(features.columns()));
+        if settled || last || leaps || visited >= patience {
             // Where objectives are compared, the constraint must be met.
             let outputs = descent.refresh(settled || last || by_gap || leaps);
             let now = dual.finish(&descent.b, &outputs);
@@ -218,8 +224,12 @@ fn solve(
                 _ => {}
             }
             if leaps {
-                leap = None;
-                if let Some(better) = descent.leap(now.objective, params) {
+                let better = descent.leap(&active, now.objective, params);
+                // If nearly all rows are no better for it, what is left is a matter of rounding; with few of them, other rows may
+                // be what counts.
+                leap = leap.filter(|_| better.is_some() || 2 * active.len() <= n);
+                visits = 0;
+                if let Some(better) = better {
                     descent = better;
                     active = (0..n).collect();
                     (skip_beyond, spare) = (f64::INFINITY, f64::INFINITY);
@@ -228,10 +238,10 @@ fn solve(
                 }
             }
             // Passes and steps on the face share the work by what they achieve for each visit to a row.
-            let (gain, visits) = descent.face(&outputs, visited / 4);
+            let (gain, spent) = descent.face(&outputs, visited / 4);
             let by_passes = (objective_then - now.objective) / visited as f64;
             patience =
-                if gain > by_passes * visits as f64 { PATIENCE * n } else { (2 * patience).min(longest) };
+                if gain > by_passes * spent as f64 { PATIENCE * n } else { (2 * patience).min(longest) };
             objective_then = now.objective - gain;
             visited = 0;
             if settled {
@@ -261,20 +271,45 @@ fn solve(
     (Solution { coefficients: descent.b, outputs, bias: end.bias, outcome }, descent.w)
 }
 
-/// The visits to rows after which an interior point method is asked, if it can be.
+/// An interior point method is asked, if it can be, when as many rows were visited as so many passes over the active ones would
+/// visit.
 fn leap_after(features: &Features<'_>, dual: &Dual) -> Option<usize> {
     let Features::Dense { columns, .. } = features else { return None };
-    interior::passes_before(*columns, dual).map(|passes| passes * dual.len())
+    interior::passes_before(*columns, dual)
 }
 
 impl<'a> Descent<'a> {
-    /// A descent from near the optimum, if an interior point method finds a place with a lower objective.
-    fn leap(&self, objective: f64, params: &LinearParams<'_>) -> Option<Descent<'a>> {
+    /// A descent from near the optimum of the active rows, if an interior point method finds a place where the objective is lower by
+    /// more than rounding.
+    fn leap(&self, active: &[usize], objective: f64, params: &LinearParams<'_>) -> Option<Descent<'a>> {
         let Features::Dense { values, columns } = *self.features else { return None };
-        let b = interior::near_optimum(values, columns, self.dual, params.cancel)?;
+        let mut b = self.b.clone();
+        // A copy of nearly all rows would save nothing.
+        if 2 * active.len() > b.len() {
+            b = interior::near_optimum(values, columns, self.dual, 0.0, params.cancel)?;
+        } else {
+            let mut active = active.to_vec();
+            active.sort_unstable();
+            active.iter().for_each(|&i| b[i] = 0.0);
+            let mut fixed = vec![0.0; columns];
+            (0..b.len()).filter(|&i| b[i] != 0.0).for_each(|i| self.features.add_to(i, b[i], &mut fixed));
+            let mut rows = Vec::with_capacity(active.len() * columns);
+            active.iter().for_each(|&i| rows.extend_from_slice(&values[i * columns..(i + 1) * columns]));
+            let some = |of: &[f64]| active.iter().map(|&i| of[i]).collect::<Vec<f64>>();
+            let dual = Dual {
+                linear: active.iter().map(|&i| self.dual.linear[i] - self.features.dot(i, &fixed)).collect(),
+                lower: some(&self.dual.lower),
+                upper: some(&self.dual.upper),
+                tube: self.dual.tube,
+            };
+            let sum = -b.iter().sum::<f64>();
+            let own = interior::near_optimum(&rows, columns, &dual, sum, params.cancel)?;
+            active.iter().zip(own).for_each(|(&i, own)| b[i] = own);
+        }
         let mut there = Descent::new(self.features, self.dual, Some(&b));
         let outputs = there.refresh(true);
-        (self.dual.finish(&there.b, &outputs).objective < objective).then_some(there)
+        let gain = objective - self.dual.finish(&there.b, &outputs).objective;
+        (gain > LEAST_GAIN * objective.abs()).then_some(there)
     }
 
     fn new(features: &'a Features<'a>, dual: &'a Dual, start: Option<&[f64]>) -> Descent<'a> {
@@ -307,6 +342,11 @@ impl<'a> Descent<'a> {
     /// Sets each active coefficient to its best value in turn. Returns the largest violation met, and drops
     /// from `active` what points outwards by more than `skip_beyond`, lowering `spare` to the least such amount.
     fn pass(&mut self, active: &mut Vec<usize>, skip_beyond: f64, spare: &mut f64) -> f64 {
+        in_wide_vectors(|| self.pass_plain(active, skip_beyond, spare))
+    }
+
+    #[inline(always)]
+    fn pass_plain(&mut self, active: &mut Vec<usize>, skip_beyond: f64, spare: &mut f64) -> f64 {
         let (dual, tube) = (self.dual, self.dual.tube);
         let mut largest: f64 = 0.0;
         active.retain(|&i| {

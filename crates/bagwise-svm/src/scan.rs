@@ -128,18 +128,35 @@ fn partner_from(
     best.1
 }
 
-/// Adds the lower triangle of `X'D^-1 X`. The loop for AVX2 is the same loop with wider vectors.
-pub(crate) fn add_products(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
+/// Runs loops compiled for the widest vectors of the processor. They must be inlined into the function that is given. Vectors of
+/// any width give the same bits: none of these loops lets the compiler change the order of a sum.
+#[inline]
+pub(crate) fn in_wide_vectors<R>(loops: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    {
         #[target_feature(enable = "avx2")]
-        fn wide(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
-            add_products_plain(values, inverse, columns, sums);
+        fn four<R>(loops: impl FnOnce() -> R) -> R {
+            loops()
         }
-        // SAFETY: the processor has AVX2.
-        return unsafe { wide(values, inverse, columns, sums) };
+        #[target_feature(enable = "avx512f")]
+        fn eight<R>(loops: impl FnOnce() -> R) -> R {
+            loops()
+        }
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has AVX-512.
+            return unsafe { eight(loops) };
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { four(loops) };
+        }
     }
-    add_products_plain(values, inverse, columns, sums);
+    loops()
+}
+
+/// Adds the lower triangle of `X'D^-1 X`.
+pub(crate) fn add_products(values: &[f64], inverse: &[f64], columns: usize, sums: &mut [f64]) {
+    in_wide_vectors(|| add_products_plain(values, inverse, columns, sums));
 }
 
 #[inline(always)]

@@ -194,11 +194,37 @@ fn edges() {
     assert_eq!(fit_linear(&none, Form::Classify { labels: &[] }, &[], None, &exact()).bias, 0.0);
 }
 
+/// Dense rows leap to the optimum of the rows that are active; those left at their bounds, few or many, must be right too.
+#[test]
+fn a_leap_of_active_rows_ends_at_the_same_optimum() {
+    for (shift, cost) in [(3.0, 1.0), (1.0, 0.05), (0.3, 10.0)] {
+        let mut data = points(1500, 6, 9);
+        for (row, y) in data.x.iter_mut().zip(&data.labels) {
+            row[0] += shift * y;
+        }
+        let flat = data.x.concat();
+        let (dense, sparse) = (Features::Dense { values: &flat, columns: 6 }, Compressed::new(&data.x, 6));
+        // From all at the upper bound: as unlike the solution as can be.
+        let start: Vec<f64> = data.labels.iter().map(|y| cost * y).collect();
+        let trained = |features: &Features<'_>| {
+            let form = Form::Classify { labels: &data.labels };
+            fit_linear(features, form, &[cost; 1500], Some(&start), &exact())
+        };
+        let (leaping, walking) = (trained(&dense), trained(&sparse.features()));
+        assert_eq!(leaping.outcome.status, StopReason::Converged);
+        assert!(leaping.outcome.iterations < walking.outcome.iterations, "c={cost}");
+        // Both end with a gap of 1e-9.
+        assert!(largest_difference(&leaping.weights, &walking.weights) < 1e-7, "c={cost}");
+        assert!((leaping.bias - walking.bias).abs() < 1e-7, "c={cost}");
+    }
+}
+
 #[test]
 fn a_small_duality_gap_is_enough_where_it_is_asked_for() {
     let data = points(400, 10, 2);
-    let flat = data.x.concat();
-    let features = Features::Dense { values: &flat, columns: 10 };
+    // As sparse rows: dense ones would leap to the optimum.
+    let sparse = Compressed::new(&data.x, 10);
+    let features = sparse.features();
     let trained = |params: LinearParams<'_>| {
         fit_linear(&features, Form::Classify { labels: &data.labels }, &[10.0; 400], None, &params)
     };

@@ -37,8 +37,8 @@ const ALL: &[Bench] = &[
     ("isk-million", "isk on a million instances x 1024 outside memory", crate::bench_isk::run_million),
     (
         "linear",
-        "sil, mi-svm and mi-svm-bag with a linear kernel beside scikit-learn's SVC in the same loops",
-        crate::bench_linear::run,
+        "sil, mi-svm and mi-svm-bag with a linear kernel beside scikit-learn's SVC in the same loops; METHOD@SET chooses",
+        || crate::bench_linear::run(&[]),
     ),
     (
         "memory",
@@ -83,6 +83,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let list = if list.is_empty() { "  (none yet)".into() } else { list.join("\n") };
     match args {
         [name, rest @ ..] if name == "estimates" => crate::bench_estimates::run(rest),
+        [name, rest @ ..] if name == "linear" => crate::bench_linear::run(rest),
         [name, rest @ ..] if name == "conformal" => crate::bench_conformal::run(rest),
         [name, rest @ ..] if name == "memory" => crate::bench_python::memory(rest),
         [name, rest @ ..] if name == "scale" => crate::bench_scale::run(rest),
