@@ -22,7 +22,7 @@ use super::kernels::{AvailableKernels, Kernels, TILE_COLS, TILE_ROWS};
 use super::pack::{Buffer, Centred, centred, pack};
 use super::pairs::{EXPANSION_LIMIT, Side, mirror, stays_sparse, symmetric};
 use super::plan::GramOutput;
-use super::products::add_row_products;
+use super::products::row_products;
 use bagwise_core::{Ctx, Instances, Mat, Message, Precision, Result};
 
 /// The Gaussians of all pairs of some instances: one matrix per gamma, exactly symmetric, 1 on the diagonal.
@@ -58,17 +58,7 @@ pub fn inner_products(instances: &Instances, ctx: &Ctx) -> Result<Mat> {
     ctx.reserve("inner products of instances", bytes, Message::more_memory())?;
     let mut dense = Mat::zeros(n, width);
     (0..n).try_for_each(|i| instances.row_into(i, dense.row_mut(i)))?;
-    let mut out = Mat::zeros(n, n);
-    if n * width == 0 {
-        return Ok(out);
-    }
-    let strips = out.data_mut().par_chunks_mut(TILE_ROWS * n).zip(dense.data().par_chunks(TILE_ROWS * width));
-    strips.try_for_each(|(out, rows)| {
-        ctx.check()?;
-        add_row_products(rows, dense.data(), width, out, n);
-        Ok(())
-    })?;
-    Ok(out)
+    row_products(&dense, None, ctx)
 }
 
 /// Offsets and weights of instances as bags of their own.
