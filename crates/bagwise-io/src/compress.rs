@@ -13,7 +13,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -125,7 +125,7 @@ pub fn decode(input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let consumed = Rc::new(Cell::new(0));
     let mut input = BufReader::with_capacity(BUFFER, Counted { inner: input, bytes: Rc::clone(&consumed) });
     Ok(match form(input.fill_buf()?) {
-        Some(gzip @ "gzip") => Box::new(Limited::new(gzip, MultiGzDecoder::new(input), consumed)),
+        Some(gzip @ "gzip") => Box::new(Limited::new(gzip, Gzip::new(input), consumed)),
         Some(bzip2 @ "bzip2") => Box::new(Limited::new(bzip2, MultiBzDecoder::new(input), consumed)),
         Some("xz") => {
             return Err(Refusal::error(
@@ -193,6 +193,7 @@ impl<R: Read> Read for Limited<R> {
         let form = self.form;
         let n = self.inner.read(buf).map_err(|e| match e.kind() {
             _ if e.raw_os_error().is_some() || e.kind() == io::ErrorKind::Interrupted => e,
+            _ if e.get_ref().is_some_and(|inner| inner.is::<Refusal>()) => e,
             io::ErrorKind::UnexpectedEof => {
                 Refusal::error(format!("the {form} data is truncated"), "copy or download the file again")
             }
@@ -216,21 +217,74 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
+/// True if bytes begin like this, as far as there are any: a buffer may end within a magic number.
+fn may_begin(bytes: &[u8], magic: &[u8]) -> bool {
+    bytes.iter().zip(magic).all(|(a, b)| a == b)
+}
+
+/// Whole data with something behind it, which is neither more of it nor a cut.
+fn followed(form: &str) -> io::Error {
+    Refusal::error(
+        format!("the {form} data is complete, but other bytes follow it"),
+        "decompress it first, or copy or download the file again",
+    )
+}
+
+/// All members of a gzip stream, one after the other, checksums verified.
+struct Gzip<R> {
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Gzip<R> {
+    fn new(source: R) -> Gzip<R> {
+        Gzip { member: Some(GzDecoder::new(source)) }
+    }
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(member) = &mut self.member else { return Ok(0) };
+            let n = member.read(buf)?;
+            if n > 0 || buf.is_empty() {
+                return Ok(n);
+            }
+            match member.get_mut().fill_buf()? {
+                [] => return Ok(0),
+                more if !may_begin(more, &[0x1f, 0x8b]) => return Err(followed("gzip")),
+                _ => self.member = self.member.take().map(|ended| GzDecoder::new(ended.into_inner())),
+            }
+        }
+    }
+}
+
 /// All frames of a zstd stream, one after the other, checksums verified.
 struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,
     inside: bool,
+    /// Whether a frame has gone by.
+    begun: bool,
 }
 
 impl<R: BufRead> Zstd<R> {
     fn new(source: R) -> Zstd<R> {
-        Zstd { source, decoder: FrameDecoder::new(), inside: false }
+        Zstd { source, decoder: FrameDecoder::new(), inside: false, begun: false }
     }
 
     /// Starts the next frame; false at the end of the stream.
     fn next_frame(&mut self) -> io::Result<bool> {
-        while !self.source.fill_buf()?.is_empty() {
+        loop {
+            let more = self.source.fill_buf()?;
+            let skippable =
+                more.first().is_some_and(|b| b & 0xf0 == 0x50) && may_begin(&more[1..], &[0x2a, 0x4d, 0x18]);
+            match more {
+                [] => return Ok(false),
+                _ if self.begun && !skippable && !may_begin(more, &[0x28, 0xb5, 0x2f, 0xfd]) => {
+                    return Err(followed("zstd"));
+                }
+                _ => self.begun = true,
+            }
             match self.decoder.reset(&mut self.source) {
                 Ok(()) => {
                     self.inside = true;
@@ -248,7 +302,6 @@ impl<R: BufRead> Zstd<R> {
                 Err(e) => return Err(self.failure(e)),
             }
         }
-        Ok(false)
     }
 
     /// The decoder buries the end of the file under layers of its own; whether there is more says it plainly.
@@ -336,6 +389,16 @@ mod tests {
             for cut in 5..whole.len() {
                 let error = undo(whole[..cut].to_vec()).unwrap_err().to_string();
                 assert!(error.contains("is truncated"), "cut at {cut}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_whole_data_is_not_called_a_cut() {
+        for whole in [gzip(b"bag,label,f1\na,1,2\n"), zstd(b"bag,label,f1\na,1,2\n")] {
+            for junk in [&b"\n"[..], b"\0\0\0\0", b"junk", b"junk that is longer than a header"] {
+                let error = undo([&whole[..], junk].concat()).unwrap_err().to_string();
+                assert!(error.contains("data is complete, but other bytes follow it"), "{junk:?}: {error}");
             }
         }
     }
