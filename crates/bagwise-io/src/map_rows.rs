@@ -36,14 +36,9 @@ fn column_bytes(cols: usize) -> usize {
     if cols <= 1 << 16 { 2 } else { 4 }
 }
 
-/// Appends a row to others, and says what it has: its table, its columns, and its values or their numbers. `entries` is their count.
-pub(crate) fn pack(
-    columns: &[u32],
-    values: &[f64],
-    entries: u32,
-    cols: usize,
-    out: &mut Vec<u8>,
-) -> MapBounds {
+/// Appends a row of at most `u32::MAX` entries to others, and says what it has: its table, its columns, and its values or their
+/// numbers.
+pub(crate) fn pack(columns: &[u32], values: &[f64], cols: usize, out: &mut Vec<u8>) -> MapBounds {
     let start = out.len() as u64;
     let mut table: Vec<u64> = values.iter().map(|v| v.to_bits()).collect();
     table.sort_unstable();
@@ -63,7 +58,7 @@ pub(crate) fn pack(
         let number = |v: &f64| table.partition_point(|&bits| bits < v.to_bits()) as u8;
         out.extend(values.iter().map(number));
     }
-    MapBounds { start, entries, table: table.len() as u32 }
+    MapBounds { start, entries: columns.len() as u32, table: table.len() as u32 }
 }
 
 /// Sparse rows of length 1, one for each bag of a data set: in memory, or in a file.
@@ -184,8 +179,7 @@ mod tests {
                 ((0..2000).collect(), (0..2000).map(|k| many(k % 257)).collect()),
             ];
             let mut all = Vec::new();
-            let bounds: Vec<MapBounds> =
-                rows.iter().map(|(c, v)| pack(c, v, c.len() as u32, cols, &mut all)).collect();
+            let bounds: Vec<MapBounds> = rows.iter().map(|(c, v)| pack(c, v, cols, &mut all)).collect();
             let tables: Vec<u32> = bounds.iter().map(|b| b.table).collect();
             assert_eq!(tables, [5, 0, 0, 0, 256, 0]);
             let width = if cols == 65_536 { 2 } else { 4 };

@@ -199,10 +199,10 @@ impl MapsOnTheWay<'_> {
             let found = format!("the columns of the map of bag '{bag}' do not ascend");
             return refuse(found, "leave the lists as they are");
         }
-        let Ok(entries) = u32::try_from(columns.len()) else {
+        if u32::try_from(columns.len()).is_err() {
             return refuse(format!("the map of bag '{bag}' is too long"), "use a smaller psi or t");
-        };
-        let own = pack(columns, values, entries, self.cols, &mut self.packed);
+        }
+        let own = pack(columns, values, self.cols, &mut self.packed);
         self.places[row] = Some(MapBounds { start: self.bytes, ..own });
         self.bytes += own.bytes(self.cols);
         if self.file.is_some() || self.bytes > self.memory {
