@@ -62,6 +62,23 @@ fn fewer_threads_than_asked_for_are_enough() {
 }
 
 #[test]
+fn a_small_stack_is_enough() {
+    for size in [64 << 10, 256 << 10, 1 << 20] {
+        let output = Command::new("prlimit")
+            .args([&format!("--stack={size}"), env!("CARGO_BIN_EXE_bagwise")])
+            .args("evaluate musk1 --method simple-mi -p c=1 --folds 3 --threads 1".split(' '))
+            .env("BAGWISE_CACHE", "")
+            .stdin(Stdio::null())
+            .output();
+        let Ok(output) = output else {
+            eprintln!("skipped: this system has no prlimit");
+            return;
+        };
+        assert_eq!(output.status.code(), Some(0), "{size}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn a_program_that_may_have_little_memory_starts() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new("prlimit")
