@@ -84,8 +84,15 @@ pub(super) struct ClassVotes<'t> {
     tasks: &'t [BinaryTask],
     bags: usize,
     classes: usize,
-    votes: Vec<f64>,
+    votes: CastVotes,
     scores: Option<ClassSums>,
+}
+
+enum CastVotes {
+    /// Of pairs: small numbers, so that those of a point stay in the cache.
+    Counts(Vec<u32>),
+    /// Of classes against the rest: their outputs.
+    Outputs(Vec<f64>),
 }
 
 struct ClassSums {
@@ -101,16 +108,19 @@ impl<'t> ClassVotes<'t> {
         bags: usize,
         compared: bool,
     ) -> ClassVotes<'t> {
-        // As in `vote`.
-        let none = if tasks.iter().any(|task| task.minus.is_none()) { f64::NEG_INFINITY } else { 0.0 };
         let all = classes * bags;
+        // As in `vote`.
+        let votes = match tasks.iter().any(|task| task.minus.is_none()) {
+            true => CastVotes::Outputs(vec![f64::NEG_INFINITY; all]),
+            false => CastVotes::Counts(vec![0; all]),
+        };
         let scores = compared.then(|| ClassSums { sums: vec![0.0; all], known: vec![false; all] });
-        ClassVotes { tasks, bags, classes, votes: vec![none; all], scores }
+        ClassVotes { tasks, bags, classes, votes, scores }
     }
 
     /// Bytes of the votes of a point.
     pub(super) fn bytes(classes: usize, bags: usize) -> u64 {
-        17 * classes as u64 * bags as u64
+        17 * classes as u64 * bags as u64 // with outputs and scores, the most
     }
 
     /// Counts outputs of a machine.
@@ -119,17 +129,16 @@ impl<'t> ClassVotes<'t> {
         let of = |class: u32| {
             class as usize * self.bags + first..class as usize * self.bags + first + values.len()
         };
-        let number = |yes: bool| f64::from(u8::from(yes));
         // What is not a number is neither above 0 nor below.
-        match task.minus {
-            Some(minus) => {
-                let plus = self.votes[of(task.plus)].iter_mut();
-                plus.zip(values).for_each(|(votes, &output)| *votes += number(output > 0.0));
-                let minus = self.votes[of(minus)].iter_mut();
-                minus.zip(values).for_each(|(votes, &output)| *votes += number(output <= 0.0));
+        match &mut self.votes {
+            CastVotes::Counts(votes) => {
+                let plus = votes[of(task.plus)].iter_mut();
+                plus.zip(values).for_each(|(votes, &output)| *votes += u32::from(output > 0.0));
+                let minus = votes[of(task.minus.expect("a pair"))].iter_mut();
+                minus.zip(values).for_each(|(votes, &output)| *votes += u32::from(output <= 0.0));
             }
-            None => {
-                let own = self.votes[of(task.plus)].iter_mut();
+            CastVotes::Outputs(votes) => {
+                let own = votes[of(task.plus)].iter_mut();
                 own.zip(values).filter(|(_, o)| !o.is_nan()).for_each(|(votes, &output)| *votes = output);
             }
         }
@@ -147,13 +156,17 @@ impl<'t> ClassVotes<'t> {
 
     /// The rows.
     pub(super) fn summary(&self) -> Mat {
-        let of_bag = |all: &[f64], b: usize| -> Vec<f64> {
-            (0..self.classes).map(|c| all[c * self.bags + b]).collect()
+        let of_bag = |b: usize, value: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            (0..self.classes).map(|c| value(c * self.bags + b)).collect()
+        };
+        let vote = |at: usize| match &self.votes {
+            CastVotes::Counts(votes) => f64::from(votes[at]),
+            CastVotes::Outputs(votes) => votes[at],
         };
         let row = |b: usize| {
-            let mut row = vec![f64::from(first_largest(&of_bag(&self.votes, b)))];
+            let mut row = vec![f64::from(first_largest(&of_bag(b, &vote)))];
             if let Some(ClassSums { sums, known }) = &self.scores {
-                let sums = of_bag(sums, b);
+                let sums = of_bag(b, &|at| sums[at]);
                 let least = least_score(&sums);
                 let known = (0..self.classes).map(|c| known[c * self.bags + b]);
                 row.extend(sums.iter().zip(known).map(|(&sum, known)| if known { sum } else { least }));
