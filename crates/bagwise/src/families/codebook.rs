@@ -480,10 +480,12 @@ pub(crate) fn parts(bags: &Bags, summariser: &Summariser<'_>, weights: &Mat, ctx
         let mut shared = vec![0.0; weights.rows()];
         for k in 0..weights.rows() {
             for (j, (w, u)) in weights.row(k).iter().zip(&vector).enumerate() {
-                if sums[j].abs() <= CANCELLED * sizes[j] {
+                let unit = w * u / sums[j];
+                // Nor can the smallest numbers there are be divided by.
+                if sums[j].abs() <= CANCELLED * sizes[j] || !unit.is_finite() {
                     shared[k] += w * u / rows.len() as f64;
                 } else {
-                    worth.set(k, j, w * u / sums[j]);
+                    worth.set(k, j, unit);
                 }
             }
         }
