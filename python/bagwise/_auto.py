@@ -83,7 +83,7 @@ class AutoClassifier(BagClassifier, _AutoEstimator):
     """Choose a method for the data, with its scaling and parameters, or several that are better together.
 
     Inner folds compare a portfolio of methods, each with several scalings. The better half goes on with its whole grids. The choice is
-    the mean of four methods, or the simplest method within one standard error of the best if that is better than the four by more
+    a weighted mean of methods, or the simplest method within one standard error of the best if that is better than the mean by more
     than a standard error on folds that had no part in choosing them. On the command line this is ``auto``.
 
     Parameters
@@ -172,7 +172,7 @@ class AutoRegressor(BagRegressor, _AutoEstimator):
     """Choose a method that predicts numbers, with its scaling and parameters, or several that are better together.
 
     Inner folds compare a portfolio of methods, each with several scalings. The better half goes on with its whole grids. The choice is
-    the mean of four methods, or the simplest method within one standard error of the best if that is better than the four by more
+    a weighted mean of methods, or the simplest method within one standard error of the best if that is better than the mean by more
     than a standard error on folds that had no part in choosing them. On the command line this is ``auto``.
 
     Parameters

@@ -556,7 +556,7 @@ def fit(
     y : array-like of shape (n_bags,)
         Classes, or numbers to predict.
     method : str, default="auto"
-        The method; ``"auto"`` takes the mean of four methods, or the simplest one within one standard error of the best if that
+        The method; ``"auto"`` takes a weighted mean of methods, or the simplest one within one standard error of the best if that
         is better, among those that finish within ten minutes on two ordinary cores; ``"all"`` chooses among all methods.
     groups : array-like of shape (n_bags,), optional
         Groups that are not split between inner folds; those of the bags if not given.

@@ -1,5 +1,5 @@
-//! Which methods are better together, and whether they are: members by greedy selection on out-of-fold outputs, with equal shares,
-//! unless a single method is better on inner folds that had no part in the choice of parameters, sigmoids and members.
+//! Which methods are better together, and whether they are: members and their shares by greedy selection on out-of-fold
+//! outputs, unless a single method is better on inner folds that had no part in the choice of parameters, sigmoids and members.
 //!
 //! Outputs become log odds by a sigmoid per machine, fitted without the fold whose bags it is applied to, and are averaged. What is
 //! minimised is the mean squared error of the class probabilities (of numbers: of the values), weighted as errors cost. It tells
@@ -13,13 +13,14 @@ use bagwise_core::{Ctx, Mat, Result, Target};
 use super::TrainingTask;
 
 /// Members at most: more are hard to read, and add little.
-const MOST_MEMBERS: usize = 4;
+const MOST_MEMBERS: usize = 5;
+
+/// Rounds of the selection, each of which gives a tenth of the whole. Finer shares fit the noise of some hundred bags.
+const ROUNDS: usize = 10;
 
 /// What inner folds said of the training bags, for one learner: rows are training bags.
 pub(super) struct OutOfFold<'a> {
-    /// At the chosen point.
-    pub(super) chosen: &'a Mat,
-    /// For each inner fold, at the point chosen without it.
+    /// For each inner fold, at the point chosen without it; points by which a grid grew are not among them.
     pub(super) without: Vec<&'a Mat>,
     /// Whether it may be a member.
     pub(super) may_join: bool,
@@ -85,10 +86,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Log odds of all rows, each by a sigmoid that was fitted on other folds.
-    fn cross_fitted(&self, outputs: &Mat, ctx: &Ctx) -> Result<Mat> {
-        let mut out = Mat::zeros(outputs.rows(), outputs.cols());
+    /// Log odds of all rows, each by outputs and a sigmoid that were chosen without its fold: outputs at the point that is best
+    /// on all folds flatter methods with many points. `without` has the outputs for each fold.
+    fn cross_fitted<'m>(&self, without: impl Fn(usize) -> &'m Mat, ctx: &Ctx) -> Result<Mat> {
+        let shape = without(0);
+        let mut out = Mat::zeros(shape.rows(), shape.cols());
         for v in 0..=self.folds.iter().copied().max().unwrap_or(0) {
+            let outputs = without(v);
             let lines = self.lines(outputs, &self.rows(|f| f != v), ctx)?;
             Self::odds(outputs, &lines, &self.rows(|f| f == v), &mut out);
         }
@@ -127,48 +131,51 @@ impl<'a> Judge<'a> {
         if weight > 0.0 { sum / weight } else { f64::INFINITY }
     }
 
-    /// The loss of one learner over all rows, each by a sigmoid that had not seen it: what rungs rank by.
-    pub(super) fn value(&self, outputs: &Mat, ctx: &Ctx) -> Result<f64> {
-        let odds = self.cross_fitted(outputs, ctx)?;
+    /// The loss of one learner over all rows, by its outputs without each fold: what rungs rank by.
+    pub(super) fn value<'m>(&self, without: impl Fn(usize) -> &'m Mat, ctx: &Ctx) -> Result<f64> {
+        let odds = self.cross_fitted(without, ctx)?;
         Ok(self.mean_loss(&odds, &self.rows(|_| true)))
     }
 
-    /// Members with equal shares, from some rows: in each round the member is added that makes the mean best. There are as many as
-    /// may be, even where the last make it worse: shares and an end that are fitted to some hundred bags fit their noise, and
-    /// the mean of four has less of it. Only if the best alone is better than all together, it remains alone.
+    /// Members with their shares, from some rows, the largest share first: in each round the learner is added that makes the mean
+    /// best, for the first time or again. If the best alone is better than all together, it remains alone.
     fn greedy(&self, odds: &[(usize, Mat)], rows: &[usize]) -> Vec<(usize, f64)> {
         let Some((_, first)) = odds.first() else { return Vec::new() };
-        let mut members: Vec<usize> = Vec::with_capacity(MOST_MEMBERS);
+        let mut times = vec![0_usize; odds.len()];
         let mut sum = Mat::zeros(first.rows(), first.cols());
-        let (mut alone, mut together) = (f64::INFINITY, f64::INFINITY);
-        while members.len() < MOST_MEMBERS.min(odds.len()) {
-            let share = 1.0 / (members.len() + 1) as f64;
-            let mut found: Option<(usize, f64)> = None;
-            for (i, (_, own)) in odds.iter().enumerate().filter(|(i, _)| !members.contains(i)) {
-                let mut mean = Mat::zeros(sum.rows(), sum.cols());
+        let mut mean = sum.clone();
+        let (mut alone, mut together) = ((0, f64::INFINITY), f64::INFINITY);
+        for round in 0..ROUNDS {
+            let share = 1.0 / (round + 1) as f64;
+            let full = times.iter().filter(|&&t| t > 0).count() == MOST_MEMBERS;
+            let mut found = (0, f64::INFINITY);
+            for (i, (_, own)) in odds.iter().enumerate().filter(|(i, _)| !full || times[*i] > 0) {
                 for &row in rows {
                     let parts = sum.row(row).iter().zip(own.row(row));
                     mean.row_mut(row).iter_mut().zip(parts).for_each(|(m, (a, b))| *m = share * (a + b));
                 }
                 let loss = self.mean_loss(&mean, rows);
-                if found.is_none_or(|(_, known)| loss < known) {
-                    found = Some((i, loss));
+                if loss < found.1 {
+                    found = (i, loss);
                 }
             }
-            let Some((i, loss)) = found else { break };
-            Self::add(1.0, &odds[i].1, rows, &mut sum);
-            members.push(i);
-            together = loss;
-            if members.len() == 1 {
-                alone = loss;
+            Self::add(1.0, &odds[found.0].1, rows, &mut sum);
+            times[found.0] += 1;
+            together = found.1;
+            if round == 0 {
+                alone = found;
             }
         }
         // Copies of one method gain nothing but rounding.
-        if together >= alone * (1.0 - 1e-6) {
-            members.truncate(1);
+        if together >= alone.1 * (1.0 - 1e-6) {
+            return vec![(odds[alone.0].0, 1.0)];
         }
-        let share = 1.0 / members.len() as f64;
-        members.into_iter().map(|i| (odds[i].0, share)).collect()
+        let mut members: Vec<(usize, f64)> = (odds.iter().zip(times))
+            .filter(|(_, times)| *times > 0)
+            .map(|((which, _), times)| (*which, times as f64 / ROUNDS as f64))
+            .collect();
+        members.sort_by(|a, b| b.1.total_cmp(&a.1));
+        members
     }
 
     /// Adds a share of log odds in some rows.
@@ -189,7 +196,8 @@ impl<'a> Judge<'a> {
     /// What is best together, unless the single learner is better by more than one paired standard error on folds that had no part
     /// in the choice. To ask for a gain of one standard error instead loses: some hundred bags seldom show it, and the mean of
     /// several methods has less noise (docs/reproduction.md has the figures). The single learner itself was chosen with all folds,
-    /// which is to its advantage.
+    /// which is to its advantage. What is checked is close to what is kept, not equal to it: lines and members are found anew
+    /// with all folds at the end. Outer folds judge that.
     pub(super) fn mixture(
         &self,
         learners: &[OutOfFold<'_>],
@@ -230,7 +238,7 @@ impl<'a> Judge<'a> {
         }
         let mut odds = Vec::with_capacity(joining.len());
         for &which in &joining {
-            odds.push((which, self.cross_fitted(learners[which].chosen, ctx)?));
+            odds.push((which, self.cross_fitted(|v| learners[which].without[v], ctx)?));
         }
         let all = self.rows(|_| true);
         let members = self.greedy(&odds, &all);
@@ -293,7 +301,7 @@ mod tests {
     }
 
     fn candidates<'m>(outputs: &'m [Mat], folds: usize) -> Vec<OutOfFold<'m>> {
-        let one = |m: &'m Mat| OutOfFold { chosen: m, without: vec![m; folds], may_join: true };
+        let one = |m: &'m Mat| OutOfFold { without: vec![m; folds], may_join: true };
         outputs.iter().map(one).collect()
     }
 
@@ -323,6 +331,49 @@ mod tests {
         assert_eq!(chosen(&data, &[one.clone(), one.clone()]), None);
         let nothing = Mat::new(BAGS, 1, (0..BAGS).map(|b| ((b * 37) % 11) as f64).collect());
         assert_eq!(chosen(&data, &[one, nothing]), None);
+    }
+
+    #[test]
+    fn better_methods_have_larger_shares() {
+        let data = data(100);
+        // One that knows more, and seven that know less, each with errors of its own.
+        let outputs: Vec<Mat> = (0..8).map(|k| noisy(&data, if k == 0 { 0.8 } else { 1.6 }, k)).collect();
+        let members = chosen(&data, &outputs).expect("eight opinions are better than one");
+        assert!(members.len() <= MOST_MEMBERS, "{members:?}");
+        assert_eq!(members[0].0, 0);
+        assert!(members[0].1 > members[1].1, "{members:?}");
+        let tenths = members.iter().map(|m| 10.0 * m.1);
+        assert!(
+            tenths.clone().all(|t| (t - t.round()).abs() < 1e-12)
+                && (tenths.sum::<f64>() - 10.0).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn what_a_point_says_of_folds_that_chose_it_does_not_count() {
+        let data = data(100);
+        let folds: Vec<usize> = (0..BAGS).map(|b| b / 2 % 5).collect();
+        // Knows the truth of all folds but the one that it was chosen without.
+        let truth = truth(&data);
+        let noise = noisy(&data, 50.0, 9);
+        let without = |v: usize| {
+            let value = |b: usize| if folds[b] == v { noise.get(b, 0) } else { truth[b] };
+            Mat::new(BAGS, 1, (0..BAGS).map(value).collect())
+        };
+        let flattered: Vec<Mat> = (0..5).map(without).collect();
+        let honest: Vec<Mat> = (0..2).map(|seed| noisy(&data, 1.5, seed)).collect();
+        let mut all = candidates(&honest, 5);
+        all.push(OutOfFold { without: flattered.iter().collect(), may_join: true });
+        let setup = majority_setup();
+        let task = TrainingTask::new(&data, &setup, None).unwrap();
+        let rows: Vec<usize> = (0..BAGS).collect();
+        let judge = Judge::new(&task, &rows, &folds);
+        let ctx = Ctx::default();
+        let own = |which: usize| judge.value(|v| all[which].without[v], &ctx).unwrap();
+        assert!(own(2) > own(0), "{} {}", own(2), own(0));
+        let odds = |which: usize| (which, judge.cross_fitted(|v| all[which].without[v], &ctx).unwrap());
+        let members = judge.greedy(&[odds(0), odds(1), odds(2)], &rows);
+        assert!(members.iter().all(|m| m.0 != 2), "{members:?}");
     }
 
     #[test]

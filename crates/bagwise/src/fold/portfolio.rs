@@ -7,7 +7,7 @@
 
 use super::ensemble::{Judge, OutOfFold};
 use super::tune::Among;
-use super::{FoldScope, LEVEL, TrainOptions, TrainingTask, Tuned};
+use super::{FoldScope, LEVEL, MANY_MACHINES, TrainOptions, TrainingTask, Tuned};
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
 use bagwise_judge::{Fold, Influences, Repeat, recommended};
 
@@ -67,7 +67,6 @@ pub(super) fn choose(
             let candidates: Vec<OutOfFold<'_>> = finalists
                 .iter()
                 .map(|e| OutOfFold {
-                    chosen: &e.tuned.out_of_fold,
                     without: e.tuned.without.iter().map(|m| &**m).collect(),
                     may_join: may_join(&learners[e.which], task) && !e.tuned.without.is_empty(),
                 })
@@ -194,15 +193,26 @@ fn entrant(
     let learner = &learners[which];
     let grid = &learner.setup.grid;
     let few = thinned.then(|| grid.thinned_points(learner.setup.method.params(), THINNED));
-    let among = Among { points: few.as_deref(), grow: !thinned, without: !thinned };
+    let among = Among { points: few.as_deref(), grow: !thinned, without: true };
     let mut tuned = learner.tune_among(train, inner, wanted.metric, FoldScope::PerPart, among, ctx)?;
     // Grams of all candidates together may not fit; the chosen one is prepared again.
     tuned.release();
     let finite = tuned.out_of_fold.data().iter().any(|v| v.is_finite());
     let loss = match thinned && finite {
-        true => Judge::new(learner, train, folds).value(&tuned.out_of_fold, ctx)?,
+        true => {
+            // With many machines there are none. Then nobody is judged by them: who chose with the fold would look better.
+            let many = learners.iter().any(|l| l.tasks.len() > MANY_MACHINES);
+            let without = |v: usize| match tuned.without.get(v) {
+                Some(outputs) if !many => outputs,
+                _ => &tuned.out_of_fold,
+            };
+            Judge::new(learner, train, folds).value(without, ctx)?
+        }
         false => f64::INFINITY,
     };
+    if thinned {
+        tuned.without.clear();
+    }
     Ok(Entrant { which, tuned, loss })
 }
 
