@@ -70,6 +70,10 @@ pub enum Setting {
     Keep,
     /// That data are read as a whole, not in pieces.
     ReadWhole,
+    /// The source of a data set, downloaded by other means.
+    SourceFile,
+    /// Where data sets are put.
+    DataFolder,
     /// That a file which bagwise did not write may be replaced.
     Overwrite,
     /// Columns that are left out: this one, or those that the message is about.

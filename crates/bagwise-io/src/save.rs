@@ -4,7 +4,7 @@
 //! A process that is killed leaves its temporary file behind. Its name says which program made it and for which target, so
 //! that the next one to write the same target removes it.
 
-use std::fs::OpenOptions;
+use std::fs::{DirEntry, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -93,17 +93,30 @@ pub fn temporary_prefix(path: &Path) -> String {
     format!(".bagwise-{sum:016x}-")
 }
 
+/// Whether the folder of a target does not exist, is empty, or has only what killed processes left of attempts to write this target.
+pub fn is_first_in_folder(path: &Path) -> bool {
+    let prefix = temporary_prefix(path);
+    let is_left = |entry: io::Result<DirEntry>| entry.is_ok_and(|entry| is_temporary(&entry, &prefix));
+    match std::fs::read_dir(folder_of(path)) {
+        Ok(mut entries) => entries.all(is_left),
+        Err(e) => e.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Whether an entry of a folder is a temporary file whose name begins so. Of a link only the link counts.
+fn is_temporary(entry: &DirEntry, prefix: &str) -> bool {
+    let name = entry.file_name();
+    let letters = name.to_str().and_then(|name| name.strip_prefix(prefix));
+    letters.is_some_and(|l| l.len() == LETTERS && l.bytes().all(|b| b.is_ascii_alphanumeric()))
+        && entry.metadata().is_ok_and(|found| found.is_file())
+}
+
 /// Removes what killed processes left of earlier attempts to write this target.
 fn remove_stale(path: &Path) {
     let prefix = temporary_prefix(path);
     let Ok(entries) = std::fs::read_dir(folder_of(path)) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let ours = name.to_str().and_then(|name| name.strip_prefix(&prefix)).is_some_and(|letters| {
-            letters.len() == LETTERS && letters.bytes().all(|b| b.is_ascii_alphanumeric())
-        });
-        // Of a link only the link counts.
-        let Some(found) = entry.metadata().ok().filter(|m| ours && m.is_file()) else { continue };
+    for entry in entries.flatten().filter(|entry| is_temporary(entry, &prefix)) {
+        let Ok(found) = entry.metadata() else { continue };
         let age = found.modified().ok().and_then(|then| SystemTime::now().duration_since(then).ok());
         if age.is_some_and(|age| age > STALE) {
             let _ = std::fs::remove_file(entry.path());
@@ -183,6 +196,23 @@ mod tests {
         assert!(failed.unwrap_err().to_string().contains("the writer gave up"));
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_with_nothing_but_a_broken_attempt_is_as_good_as_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("new").join("a.json");
+        assert!(is_first_in_folder(&target), "the folder does not exist");
+        let target = folder.path().join("a.json");
+        assert!(is_first_in_folder(&target), "the folder is empty");
+        let left = |of: &str| format!("{}abc123", temporary_prefix(Path::new(of)));
+        std::fs::write(folder.path().join(left("a.json")), "half").unwrap();
+        assert!(is_first_in_folder(&target), "only a temporary file of the target");
+        std::fs::write(folder.path().join(left("b.json")), "half").unwrap();
+        assert!(!is_first_in_folder(&target), "a temporary file of another target");
+        std::fs::remove_file(folder.path().join(left("b.json"))).unwrap();
+        std::fs::create_dir(folder.path().join(left("a.json") + "4")).unwrap();
+        assert!(!is_first_in_folder(&target), "something of the user's");
     }
 
     #[test]

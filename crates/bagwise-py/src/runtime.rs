@@ -149,6 +149,8 @@ pub(crate) fn argument(setting: &Setting) -> String {
         Setting::Protocol(name) => format!("protocol=\"{name}\""),
         Setting::InputFormat => "format=NAME".into(),
         Setting::ReadWhole => "read(...)".into(),
+        Setting::SourceFile => "file=PATH".into(),
+        Setting::DataFolder => "folder=PATH".into(),
         Setting::Header => "header=True".into(),
         Setting::NoHeader => "header=False".into(),
         Setting::Delimiter => "delimiter=TEXT".into(),

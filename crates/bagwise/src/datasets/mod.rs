@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use bagwise_core::files::make_folder;
-use bagwise_core::{Dataset, Error, Place, Result, human_bytes};
+use bagwise_core::{Dataset, Error, Message, Place, Result, Setting, human_bytes};
+use bagwise_io::save::temporary_prefix;
 use bagwise_io::{ReadOptions, Task, is_here, path_of, read};
 use bagwise_judge::content_digest;
 
@@ -121,11 +122,11 @@ fn server() -> String {
 fn fetch_from(server: &str, set: &KnownDataset, from: Option<&Path>, folder: &Path) -> Result<PathBuf> {
     let name = set.name;
     let url = set.url_at(server).unwrap_or_default();
-    let Origin::GitHub { layout, path, .. } = set.origin else {
+    let Origin::GitHub { layout, .. } = set.origin else {
         return Err(Error::data(
             Place::of(name),
             "the data set comes with the repository of bagwise, in its folder data",
-            "copy it from there",
+            format!("copy {name}.csv.gz from there to {}", folder.display()),
         ));
     };
     let target = folder.join(format!("{name}.csv.gz"));
@@ -137,14 +138,14 @@ fn fetch_from(server: &str, set: &KnownDataset, from: Option<&Path>, folder: &Pa
             _ => Err(Error::data(
                 Place::of(target.display().to_string()),
                 format!("a file of this name exists, and it is not {name}"),
-                "move it, or name another folder",
+                Message::from("move it, or name another folder").with([Setting::DataFolder]),
             )),
         };
     }
     make_folder(folder)?;
-    // Beside the target, so that nothing is left elsewhere if the program is killed.
-    let ending = path.rsplit_once('.').map_or("txt", |(_, ending)| ending);
-    let loaded = folder.join(format!(".{name}.{}.{ending}", std::process::id()));
+    // Beside the target and called like its temporary files: if the program is killed, writing the target removes it later.
+    let letters = format!("{:06x}", std::process::id() & 0xff_ffff);
+    let loaded = folder.join(temporary_prefix(&target) + &letters);
     let source = match from {
         Some(file) => file.to_path_buf(),
         None => {
@@ -189,7 +190,8 @@ fn download(name: &str, url: &str, to: &Path, most: u64) -> Result<()> {
     Err(Error::data(
         Place::of(name),
         format!("{url} cannot be downloaded ({failed})"),
-        "try again with a network, or download that file by other means and give it",
+        Message::from("try again with a network, or download that file by other means and give it")
+            .with([Setting::SourceFile]),
     ))
 }
 

@@ -59,6 +59,46 @@ fn a_good_file_is_converted_and_written_where_it_is_found() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the download is gone");
 }
 
+/// Answers with half of the file and then nothing, so that the download is not over; returns what stands in the folder meanwhile.
+#[cfg(unix)]
+fn names_during_a_download(set: KnownDataset, folder: &Path) -> Vec<PathBuf> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = format!("http://{}", listener.local_addr().unwrap());
+    let to = folder.to_path_buf();
+    let fetching = std::thread::spawn(move || fetch_from(&at, &set, None, &to));
+    let (mut stream, _) = listener.accept().unwrap();
+    let _ = stream.read(&mut [0; 4096]).unwrap();
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n# Number").unwrap();
+    let mut names = Vec::new();
+    while names.is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    }
+    drop(stream);
+    fetching.join().unwrap().unwrap_err();
+    names
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_killed_download_left_is_removed_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = || example(SourceLayout::Molecules, digest_of(SourceLayout::Molecules, MOLECULES));
+    let [left] = &names_during_a_download(set(), folder.path())[..] else { panic!("one file") };
+    // As a killed process leaves it, long ago.
+    let file = File::create(left).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(7200)).unwrap();
+    // Another process has other letters at the end.
+    let name = left.file_name().unwrap().to_str().unwrap();
+    let other = left.with_file_name(format!("{}00000a", &name[..name.len() - 6]));
+    std::fs::rename(left, &other).unwrap();
+    let at = server("200 OK", MOLECULES.len(), MOLECULES.as_bytes());
+    let path = fetch_from(&at, &set(), None, folder.path()).unwrap();
+    let names: Vec<PathBuf> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(names, [path], "{}", other.display());
+}
+
 #[test]
 fn a_cut_an_altered_and_a_missing_file_are_refused_and_nothing_is_left() {
     let set = example(SourceLayout::Molecules, digest_of(SourceLayout::Molecules, MOLECULES));

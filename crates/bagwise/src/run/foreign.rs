@@ -61,7 +61,7 @@ fn has_names(bytes: &[u8], names: &[&str]) -> bool {
 fn foreign(path: &Path) -> Error {
     Error::data(
         Place::of(path.display().to_string()),
-        "this file was not written by bagwise and would be overwritten",
+        "this file is damaged, or was not written by bagwise; it would be overwritten",
         Message::from("move it, name another folder, or overwrite it").with([Setting::Overwrite]),
     )
 }

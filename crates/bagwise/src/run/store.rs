@@ -294,6 +294,13 @@ fn check_ours(folder: &Path) -> Result<()> {
     if entries.next().is_none() || ours() {
         return Ok(());
     }
+    if folder.join(OWNER).exists() && folder.join(RECORDS).exists() {
+        return Err(Error::data(
+            Place::of(folder.join(OWNER).display().to_string()),
+            "the file is damaged: it does not name the run whose records are in the folder",
+            "remove this file, and the same command resumes; every record is checked against the run",
+        ));
+    }
     Err(Error::data(
         Place::of(folder.display().to_string()),
         "the folder is not empty, and does not contain a run",
