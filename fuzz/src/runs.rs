@@ -8,7 +8,7 @@ use bagwise::io::{ReadOptions, read};
 use bagwise::{Dataset, TimePlan};
 use bagwise_report::{LoadedRun, ReportOptions, render};
 
-use super::{file, refused};
+use super::{file, fixed, refused};
 
 /// The files of a real run, and its data.
 struct RealRun {
@@ -36,10 +36,8 @@ fn real() -> &'static RealRun {
 
 /// The folder of the real run, with one file replaced.
 fn folder_with(name: &str, bytes: &[u8]) -> PathBuf {
-    // Files that do not change are written once for each target.
-    let first = !file(&format!("{name}-run/{name}"), bytes).with_file_name("folds.json").exists();
-    for (other, content) in real().files.iter().filter(|f| first && f.0 != name) {
-        file(&format!("{name}-run/{other}"), content);
+    for (other, content) in real().files.iter().filter(|f| f.0 != name) {
+        fixed(&format!("{name}-run/{other}"), content);
     }
     file(&format!("{name}-run/{name}"), bytes).parent().expect("inside a folder").to_path_buf()
 }

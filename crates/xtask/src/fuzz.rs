@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -28,6 +29,50 @@ use crate::run::{cargo, print, program, root, run, say, target};
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
+
+/// Crates that read no file, and csv_core: what the others reach says nothing about a file, and libFuzzer goes through all counters
+/// after every execution. Most time of the table targets was spent where csv_core computes its automaton anew for each reader.
+const UNCOVERED: &[&str] = &[
+    "anstream",
+    "anstyle",
+    "anstyle_parse",
+    "anstyle_query",
+    "clap",
+    "clap_builder",
+    "clap_complete",
+    "clap_lex",
+    "comfy_table",
+    "console",
+    "crossbeam_deque",
+    "crossbeam_epoch",
+    "crossbeam_utils",
+    "csv_core",
+    "ctrlc",
+    "indicatif",
+    "libm",
+    "matrixmultiply",
+    "nix",
+    "rayon",
+    "rayon_core",
+    "rustix",
+    "statrs",
+    "strsim",
+    "tempfile",
+    "unicode_segmentation",
+    "unicode_width",
+];
+
+/// Tells this program that cargo calls it in the place of the compiler.
+const AS_COMPILER: &str = "BAGWISE_FUZZ_COMPILER";
+
+/// What libFuzzer ends with when it was interrupted.
+const INTERRUPTED: i32 = 72;
+
+/// The fuzzer that runs; none is 0.
+static RUNNING: AtomicI32 = AtomicI32::new(0);
+
+/// Whether the user wants no more.
+static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// A target, and the endings of the files in `tests/data` that are its seeds.
 const TARGETS: &[(&str, &[&str])] = &[
@@ -77,14 +122,21 @@ pub(crate) fn command(args: &[String]) -> Result<()> {
     match name {
         "count" => return count(),
         "corpus" => {
-            let binary = build()?;
-            return TARGETS.iter().try_for_each(|(name, _)| commit(&binary, name));
+            return TARGETS.iter().try_for_each(|(name, _)| commit(name));
         }
         "all" => {
-            let binary = build()?;
+            // What cannot be built is no find.
+            for (name, _) in TARGETS {
+                build(name)?;
+            }
             let mut broken = Vec::new();
             for (name, endings) in TARGETS {
-                if let Err(error) = fuzz(&binary, name, endings, seconds) {
+                let ended = fuzz(name, endings, seconds);
+                if STOPPED.load(Ordering::SeqCst) {
+                    ended?;
+                    break;
+                }
+                if let Err(error) = ended {
                     say(&format!("{error:#}"));
                     broken.push(*name);
                 }
@@ -99,11 +151,20 @@ pub(crate) fn command(args: &[String]) -> Result<()> {
     let Some((name, endings)) = TARGETS.iter().find(|t| t.0 == name) else {
         bail!("there is no target '{name}'; there are: {}", names());
     };
-    fuzz(&build()?, name, endings, seconds)
+    fuzz(name, endings, seconds)
 }
 
-/// Builds the program of all targets.
-fn build() -> Result<PathBuf> {
+/// Whether a target needs only the readers of tables, and is in the program that has nothing else.
+fn reads_tables(name: &str) -> bool {
+    const OTHERS: [&str; 8] =
+        ["experiment", "learn", "model", "plan", "printed", "record", "report", "roster"];
+    !OTHERS.contains(&name)
+}
+
+/// Builds the program of a target, if it is not there.
+fn build(name: &str) -> Result<PathBuf> {
+    let (package, program_name) =
+        if reads_tables(name) { ("bagwise-fuzz-tables", "tables") } else { ("bagwise-fuzz", "fuzz") };
     // With the platform named, flags are for the program and not for what builds it.
     let version = program("rustc", &["-vV"]).output().context("rustc")?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
@@ -111,10 +172,51 @@ fn build() -> Result<PathBuf> {
         version.lines().find_map(|l| l.strip_prefix("host: ")).context("rustc did not name its platform")?;
     let mut build = cargo(&["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
     let folder = target().join("fuzz");
-    build.args(["--target", host, "--target-dir"]).arg(&folder).env("RUSTFLAGS", COVERAGE);
+    build.args(["--package", package, "--target", host, "--target-dir"]).arg(&folder);
+    // The list is a flag too, so that a change of it builds everything again.
+    build.env("RUSTFLAGS", format!("{COVERAGE} --cfg uncovered=\"{}\"", UNCOVERED.join("-")));
+    build.env("RUSTC_WRAPPER", std::env::current_exe()?).env(AS_COMPILER, "1");
     run(build)?;
-    Ok(folder.join(host).join("release").join(format!("fuzz{}", std::env::consts::EXE_SUFFIX)))
+    Ok(folder.join(host).join("release").join(format!("{program_name}{}", std::env::consts::EXE_SUFFIX)))
 }
+
+/// Compiles a crate if cargo called this program to do so: with coverage, unless it is one of those that need none.
+pub(crate) fn compiler() -> Option<ExitCode> {
+    std::env::var_os(AS_COMPILER)?;
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (rustc, args) = args.split_first()?;
+    let status = Command::new(rustc).args(without_coverage(args)).status();
+    let code = status.ok().and_then(|status| u8::try_from(status.code()?).ok());
+    Some(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// The arguments of the compiler, for a crate that needs no coverage without what asks for it.
+fn without_coverage(args: &[String]) -> Vec<&String> {
+    let name = args.iter().position(|arg| arg == "--crate-name").and_then(|at| args.get(at + 1));
+    let plain = name.is_some_and(|name| UNCOVERED.contains(&name.as_str()));
+    let asks = |arg: &str| arg.contains("-sanitizer-coverage-") || arg == "-Cpasses=sancov-module";
+    args.iter().filter(|arg| !(plain && asks(arg))).collect()
+}
+
+/// Ctrl-C and the end of a time limit reach the fuzzer, which then says how often it ran, and not this program, which notes it.
+#[cfg(unix)]
+fn stop_by_signal() {
+    extern "C" fn stop(_: libc::c_int) {
+        STOPPED.store(true, Ordering::SeqCst);
+        let fuzzer = RUNNING.load(Ordering::SeqCst);
+        if fuzzer > 0 {
+            // SAFETY: `kill` may be called in a handler, and the process is a child that was not waited for.
+            unsafe { libc::kill(fuzzer, libc::SIGTERM) };
+        }
+    }
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the handler does nothing but store and send.
+        unsafe { libc::signal(signal, stop as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+    }
+}
+
+#[cfg(not(unix))]
+fn stop_by_signal() {}
 
 /// Where the corpus of a target grows.
 fn growing(name: &str) -> PathBuf {
@@ -127,7 +229,7 @@ fn committed(name: &str) -> PathBuf {
 }
 
 /// Fuzzes one target for some seconds, and notes how often it ran.
-fn fuzz(binary: &Path, name: &str, endings: &[&str], seconds: &str) -> Result<()> {
+fn fuzz(name: &str, endings: &[&str], seconds: &str) -> Result<()> {
     let (corpus, finds) = (growing(name), target().join("fuzz/finds").join(name));
     for path in [&corpus, &finds] {
         std::fs::create_dir_all(path).with_context(|| path.display().to_string())?;
@@ -135,19 +237,30 @@ fn fuzz(binary: &Path, name: &str, endings: &[&str], seconds: &str) -> Result<()
     let seeds = seeds(name, endings, &corpus)?;
     say(&format!("{name}: {seeds} seeds, {seconds} seconds"));
     let limits = ["-rss_limit_mb=2048", "-timeout=20", "-max_len=65536", "-print_final_stats=1"];
-    let mut fuzz = program(binary, &limits);
+    let mut fuzz = program(build(name)?, &limits);
     fuzz.arg(format!("-max_total_time={seconds}"))
         .arg(format!("-artifact_prefix={}/", finds.display()))
         .arg(&corpus)
         .stderr(Stdio::piped())
         // Runs without a folder would fill the user's cache.
         .env("BAGWISE_CACHE", "")
-        .env("BAGWISE_FUZZ", name);
+        .env("BAGWISE_FUZZ", name)
+        // Buffers that are freed stay with the process, which needs the same ones again at once.
+        .env("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=268435456:glibc.malloc.mmap_threshold=33554432");
     if committed(name).is_dir() {
         fuzz.arg(committed(name));
     }
+    stop_by_signal();
     let started = Instant::now();
     let mut child = fuzz.spawn().with_context(|| format!("starting {name}"))?;
+    let process = i32::try_from(child.id())?;
+    RUNNING.store(process, Ordering::SeqCst);
+    #[cfg(unix)]
+    if STOPPED.load(Ordering::SeqCst) {
+        // The signal came before there was a process to pass it on to.
+        // SAFETY: the process is a child that was not waited for.
+        unsafe { libc::kill(process, libc::SIGTERM) };
+    }
     let (mut executions, mut last) = (0, Vec::new());
     let lines = BufReader::new(child.stderr.take().context("no stderr")?);
     for line in lines.split(b'\n') {
@@ -160,9 +273,11 @@ fn fuzz(binary: &Path, name: &str, endings: &[&str], seconds: &str) -> Result<()
             last.remove(0);
         }
     }
+    RUNNING.store(0, Ordering::SeqCst);
     let ended = child.wait()?;
-    note(name, executions, started.elapsed().as_secs(), u32::from(!ended.success()))?;
-    if !ended.success() {
+    let found = !ended.success() && ended.code() != Some(INTERRUPTED);
+    note(name, executions, started.elapsed().as_secs(), u32::from(found))?;
+    if found {
         bail!("{}\n{name} failed; what was found is in {}", last.join("\n"), finds.display());
     }
     say(&format!("{name}: {executions} executions in {} s", started.elapsed().as_secs()));
@@ -225,12 +340,12 @@ fn page(sums: &Sums) -> Result<String> {
 }
 
 /// Puts the smallest files that together reach what the corpus of a target reaches into the repository.
-fn commit(binary: &Path, name: &str) -> Result<()> {
+fn commit(name: &str) -> Result<()> {
     if !growing(name).is_dir() {
         return Ok(());
     }
     let least = tempfile::tempdir()?;
-    let mut merge = program(binary, &["-merge=1"]);
+    let mut merge = program(build(name)?, &["-merge=1"]);
     merge.arg(format!("-max_len={COMMITTED_SIZE}")).arg(least.path()).arg(growing(name));
     merge.stderr(Stdio::null()).env("BAGWISE_CACHE", "").env("BAGWISE_FUZZ", name);
     run(merge)?;
@@ -356,11 +471,25 @@ mod tests {
 
     #[test]
     fn the_targets_are_those_of_the_program() {
-        let source = std::fs::read_to_string(root().join("fuzz/src/lib.rs")).unwrap();
+        let read = |file: &str| std::fs::read_to_string(root().join("fuzz/src").join(file)).unwrap();
+        let [tables, others] = [read("tables.rs"), read("lib.rs")];
         for (name, _) in TARGETS {
+            let source = if reads_tables(name) { &tables } else { &others };
             assert!(source.contains(&format!("    (\"{name}\", ")), "{name} is no target");
         }
+        let source = tables + &others;
         assert_eq!(source.matches("\n    (\"").count(), TARGETS.len(), "a target that is not run");
+    }
+
+    #[test]
+    fn crates_that_read_no_file_are_compiled_without_coverage() {
+        let kept = |name: &str| {
+            let line =
+                format!("--crate-name {name} --cfg fuzzing {}", COVERAGE.replace("--cfg fuzzing ", ""));
+            let args: Vec<String> = line.split_whitespace().map(String::from).collect();
+            without_coverage(&args).len()
+        };
+        assert_eq!((kept("csv_core"), kept("csv")), (4, 9));
     }
 
     #[test]

@@ -137,6 +137,9 @@ const WORDS: &[Subcommand] = &[
 ];
 
 fn main() -> ExitCode {
+    if let Some(code) = fuzz::compiler() {
+        return code;
+    }
     let args: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&args) {
         Ok(()) => ExitCode::SUCCESS,
