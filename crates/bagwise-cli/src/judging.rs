@@ -195,7 +195,7 @@ pub(crate) fn run_shard(
 /// positive instances depend on it.
 pub(crate) fn say_positive(data: &Dataset, given: Option<&str>, session: &Session) {
     if let Some(Target::Classes { names, .. }) = &data.target
-        && let Some(remark) = positive_remark(names, given)
+        && let Some(remark) = positive_remark(names, given, session.takes_positive())
     {
         match names.as_slice() {
             [other, positive] if denies(positive, other) => session.note(&remark),
@@ -216,16 +216,20 @@ fn denies(name: &str, other: &str) -> bool {
     is_negated || NEGATIVE.contains(&name.as_str())
 }
 
-/// The same, for the end of a table.
-pub(crate) fn positive_remark(classes: &[String], given: Option<&str>) -> Option<String> {
+/// The same, for the end of a table; `option` if the verb has one to change it.
+pub(crate) fn positive_remark(classes: &[String], given: Option<&str>, option: bool) -> Option<String> {
     const PLAIN: [&str; 9] = ["1", "1.0", "true", "yes", "y", "positive", "pos", "active", "+1"];
     let [other, positive] = classes else { return None };
     let unsaid = given.is_none() && !PLAIN.contains(&positive.to_lowercase().as_str());
+    let remedy = if option {
+        format!("use --positive {} to change this", quoted(other))
+    } else {
+        "rename the classes to change this".into()
+    };
     unsaid.then(|| {
         format!(
             "positive class: {positive}, the last in sort order; scores and recall are those of {positive}, and some methods search for \
-             instances that make a bag {positive}; use --positive {} to change this",
-            quoted(other)
+             instances that make a bag {positive}; {remedy}"
         )
     })
 }

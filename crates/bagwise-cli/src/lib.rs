@@ -89,9 +89,9 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
-    let session = match Session::start(&cli.general) {
+    let session = match Session::start(&cli.general, matches!(cli.verb, Some(Verb::Run(_)))) {
         Ok(session) => session,
-        Err(error) => return output::failure(&error),
+        Err(error) => return output::failure(&error, wording::option),
     };
     let result = match &cli.verb {
         // Before any work.
@@ -121,7 +121,7 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
     match result {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::FailedFits) => output::FAILED_FITS,
-        Err(error) => output::failure(&error),
+        Err(error) => output::failure(&error, session.wording()),
     }
 }
 
@@ -130,14 +130,14 @@ fn refuse(error: &clap::Error, args: &[OsString]) -> u8 {
     let odd = args.iter().find(|arg| arg.to_str().is_none());
     if let (ErrorKind::InvalidUtf8, Some(odd)) = (error.kind(), odd) {
         let odd = odd.to_string_lossy();
-        return output::failure(&anyhow::anyhow!(
-            "{odd}: the name is not valid UTF-8; rename the file, or use a link to it"
-        ));
+        let error =
+            anyhow::anyhow!("{odd}: the name is not valid UTF-8; rename the file, or use a link to it");
+        return output::failure(&error, wording::option);
     }
     // Help goes to stdout, an error to stderr. If stderr cannot be written, there is nowhere to report it.
     match error.print() {
         Err(e) if !error.use_stderr() && e.kind() != std::io::ErrorKind::BrokenPipe => {
-            output::failure(&anyhow::Error::new(e).context("could not print the help"))
+            output::failure(&anyhow::Error::new(e).context("could not print the help"), wording::option)
         }
         _ => u8::try_from(error.exit_code()).unwrap_or(output::COULD_NOT_START),
     }

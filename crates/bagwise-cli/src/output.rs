@@ -4,10 +4,10 @@
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 use anyhow::{Context as _, Result};
+use bagwise::Setting;
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
 use crate::args::Format;
-use crate::wording;
 
 /// The name of a kept column in an output that may already have a column of that name.
 pub(crate) fn beside(name: &str, own: &[&str]) -> String {
@@ -252,21 +252,21 @@ pub(crate) fn to_stderr(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// Prints an error as one message, its causes behind it, and gives the exit code.
-pub(crate) fn failure(error: &anyhow::Error) -> u8 {
+/// Prints an error as one message, its causes behind it and settings called as `wording` does, and gives the exit code.
+pub(crate) fn failure(error: &anyhow::Error, wording: fn(&Setting) -> String) -> u8 {
     if let Some(bagwise::Error::Cancelled) = error.downcast_ref() {
         to_stderr("interrupted");
         return INTERRUPTED;
     }
-    to_stderr(&format!("{} {}", paint_stderr("error:", RED), chain(error)));
+    to_stderr(&format!("{} {}", paint_stderr("error:", RED), chain(error, wording)));
     COULD_NOT_START
 }
 
 /// The error and its causes on one line; a cause that the message before it already quotes is not repeated.
-fn chain(error: &anyhow::Error) -> String {
+fn chain(error: &anyhow::Error, wording: fn(&Setting) -> String) -> String {
     let mut message = String::new();
     let said = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<bagwise::Error>() {
-        Some(error) => error.worded(&wording::option),
+        Some(error) => error.worded(&wording),
         None => cause.to_string(),
     };
     for cause in error.chain().map(said) {
@@ -333,7 +333,7 @@ mod tests {
     fn an_error_is_one_line_and_says_nothing_twice() {
         let missing = std::io::Error::new(ErrorKind::NotFound, "no such file");
         let error = anyhow::Error::new(bagwise::Error::io("a.csv", missing)).context("reading\nthe table");
-        assert_eq!(chain(&error), "reading\u{fffd}the table: a.csv: no such file");
+        assert_eq!(chain(&error, crate::wording::option), "reading\u{fffd}the table: a.csv: no such file");
     }
 
     #[test]

@@ -38,16 +38,26 @@ pub(crate) struct OurResult {
     /// Rounds of alternations.
     pub(crate) rounds: usize,
     pub(crate) fits: usize,
+    pub(crate) failed: usize,
     pub(crate) seconds: f64,
     pub(crate) saw_test_bags: bool,
 }
 
 impl OurResult {
+    /// Whether every fit was judged, and the metric has no value all the same.
+    fn is_undefined(&self) -> bool {
+        self.mean.is_none() && self.failed == 0
+    }
+
     fn remark(&self) -> String {
         let mut remarks = Vec::new();
-        if self.mean.is_none() {
-            remarks.push("no result".to_string());
-        } else if self.limited > 0 {
+        if self.is_undefined() {
+            remarks.push("the metric has no value for what was predicted".to_string());
+        }
+        if self.failed > 0 {
+            remarks.push(format!("{} of {} fits failed", self.failed, self.fits));
+        }
+        if self.limited > 0 && !self.is_undefined() {
             let OurResult { limited, cycled, fits, .. } = self;
             let mut remark = format!(
                 "{limited} of {fits} fits ended at a limit ({}) or in a cycle ({cycled})",
@@ -174,6 +184,7 @@ impl Results<'_> {
         Ok(Paper {
             source: self.experiment.source.clone(),
             protocol,
+            quick: self.experiment.shortened.clone().unwrap_or_default(),
             notes: self.experiment.notes.clone(),
             tables,
             axes: self.axes_of_ranks(&ranks_of_ranks),
@@ -229,29 +240,50 @@ impl Results<'_> {
         self.experiment.data.iter().any(follows)
     }
 
-    /// Ranks of the methods that have a value on every data set that ran.
+    /// Ranks of the methods that the paper ranks, as far as they have a value on every data set that ran: with a baseline of ours
+    /// among them, they could not be compared with the printed ranks.
     fn ranks(&self, t: usize) -> Option<RankTable> {
         let table = &self.tables[t];
         let methods: Vec<&Entry> = self.experiment.method.iter().collect();
-        let rows: Vec<(String, Vec<Option<f64>>)> = (self.experiment.data.iter().zip(&self.cells))
-            .filter(|(d, _)| table.has(d))
-            .map(|(d, cells)| (d.name.clone(), cells[t].iter().map(|c| c.shown(table).0).collect()))
-            .filter(|(_, row): &(String, Vec<Option<f64>>)| row.iter().any(Option::is_some))
-            .collect();
-        let all: Vec<usize> =
-            (0..methods.len()).filter(|&m| rows.iter().all(|(_, row)| row[m].is_some())).collect();
+        let rows = self.values(t);
+        let ranked = table.numbers.ranked();
+        let takes_part = |&m: &usize| {
+            (ranked.is_empty() || ranked.contains(methods[m].name.as_str()))
+                && rows.iter().all(|(_, row)| row[m].is_some())
+        };
+        let all: Vec<usize> = (0..methods.len()).filter(takes_part).collect();
         let values = rows.iter().map(|(_, row)| all.iter().filter_map(|&m| row[m]).collect()).collect();
         let larger = larger_is_better(table);
         let names = all.iter().map(|&m| methods[m].name.clone()).collect();
         RankTable::new(names, rows.into_iter().map(|(d, _)| d).collect(), values, larger).ok()
     }
 
+    /// Our values on the data sets of a table that ran, a column for each method.
+    fn values(&self, t: usize) -> Vec<(String, Vec<Option<f64>>)> {
+        let table = &self.tables[t];
+        (self.experiment.data.iter().zip(&self.cells))
+            .filter(|(d, _)| table.has(d))
+            .map(|(d, cells)| (d.name.clone(), cells[t].iter().map(|c| c.shown(table).0).collect()))
+            .filter(|(_, row): &(String, Vec<Option<f64>>)| row.iter().any(Option::is_some))
+            .collect()
+    }
+
+    /// A method's mean over the data sets that ran, if it has a value on each.
+    fn average(&self, t: usize, method: &str) -> Option<f64> {
+        let m = self.experiment.method.iter().position(|entry| entry.name == method)?;
+        let values: Vec<f64> = self.values(t).iter().map(|(_, row)| row[m]).collect::<Option<_>>()?;
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
     /// Our value of a number that stands for several cells.
     fn summary(&self, t: usize, row: &PrintedRow, ranks: Option<&RankTable>) -> Option<String> {
-        let table = &self.tables[t];
+        let few = digits(&self.tables[t]);
+        // A paper may average methods that it does not rank.
+        if row.set == "(average)" && !row.is_rank() && !row.metric.starts_with("win/tie/loss") {
+            return self.average(t, &row.method).map(|mean| format!("{mean:.few$}"));
+        }
         let ranks = ranks?;
         let at = |name: &str| ranks.methods.iter().position(|m| m == name);
-        let few = digits(table);
         if let Some((control, other)) = row.method.split_once(" vs. ") {
             let (control, other) = (at(control)?, at(other)?);
             let signed = || wilcoxon(&ranks.differences(control, other));
@@ -286,18 +318,13 @@ impl Results<'_> {
             };
         }
         let m = at(&row.method)?;
-        if row.metric.ends_with("rank") {
-            return Some(format!("{:.2}", ranks.average[m]));
-        }
-        let mean = ranks.values.iter().map(|row| row[m]).sum::<f64>() / ranks.data.len() as f64;
-        (row.set == "(average)").then(|| format!("{mean:.few$}"))
+        row.is_rank().then(|| format!("{:.2}", ranks.average[m]))
     }
 
     /// Average ranks on axes, as printed and as they came out.
     fn axes(&self, table: &PrintedTable, ranks: Option<&RankTable>) -> Vec<RankAxis> {
         let Some(control) = &table.control else { return Vec::new() };
-        let rank =
-            |r: &PrintedRow| Some((r.method.clone(), r.number()?)).filter(|_| r.metric.ends_with("rank"));
+        let rank = |r: &PrintedRow| Some((r.method.clone(), r.number()?)).filter(|_| r.is_rank());
         let printed: Vec<(String, f64)> = table.numbers.summaries.iter().filter_map(rank).collect();
         let mut axes = Vec::new();
         if printed.len() > 1 {
@@ -441,6 +468,11 @@ pub(crate) fn digits(table: &PrintedTable) -> usize {
 }
 
 impl Line<'_> {
+    /// The verdict in words.
+    pub(crate) fn verdict(&self, cell: &PaperCell) -> &'static str {
+        cell.agreement.words(!larger_is_better(self.table))
+    }
+
     /// Printed, ours and the verdict.
     pub(crate) fn cell(&self) -> PaperCell {
         let printed = self.table.cell(self.data, self.method);
@@ -465,7 +497,10 @@ impl Line<'_> {
         let incomparable = printed.incomparable.is_some() || self.table.measure == Measure::Seconds || saw;
         let agreement = match (printed.value, ours) {
             (None, _) => Agreement::NotPrinted,
-            (_, None) => Agreement::NotRun,
+            (_, None) => match self.cell {
+                Cell::OurResult(ours) if ours.is_undefined() => Agreement::Undefined,
+                _ => Agreement::NotRun,
+            },
             _ if incomparable => Agreement::NotComparable,
             (Some(value), _) => Agreement::of(value, interval, most(value)),
         };

@@ -43,11 +43,13 @@ pub(crate) struct Session {
     noted: Mutex<Vec<String>>,
     shown: Option<Arc<ProgressDisplay>>,
     started: Instant,
+    /// Settings are those of an experiment's file.
+    in_experiment: bool,
 }
 
 impl Session {
-    /// Starts the threads and listens for Ctrl-C.
-    pub(crate) fn start(options: &General) -> Result<Session> {
+    /// Starts the threads and listens for Ctrl-C. `in_experiment` if settings are those of an experiment's file.
+    pub(crate) fn start(options: &General, in_experiment: bool) -> Result<Session> {
         let started = Instant::now();
         check_instruction_set()?;
         let shown = ProgressDisplay::start(options.quiet);
@@ -82,7 +84,7 @@ impl Session {
         }
         let General { format, csv_safe, force, quiet, .. } = *options;
         let noted = Mutex::default();
-        let session = Session { ctx, format, csv_safe, force, quiet, noted, shown, started };
+        let session = Session { ctx, format, csv_safe, force, quiet, noted, shown, started, in_experiment };
         // Last, so that what needs a thread of its own has it.
         if let Some((wanted, there)) = threads::start(options.threads)? {
             session.warn(&format!(
@@ -92,16 +94,19 @@ impl Session {
         Ok(session)
     }
 
+    /// What settings are called in messages.
+    pub(crate) fn wording(&self) -> fn(&Setting) -> String {
+        if self.in_experiment { wording::in_experiment } else { wording::option }
+    }
+
+    /// Whether an option of the verb says which class is positive.
+    pub(crate) fn takes_positive(&self) -> bool {
+        !self.in_experiment
+    }
+
     /// A clock that started with the program: a budget includes the reading of data.
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::new(SystemClock::since(self.started))
-    }
-
-    /// Warns that a data set is not here, and says how to get it where that is known.
-    pub(crate) fn warn_missing(&self, name: &str) {
-        let known = bagwise::datasets::find(name).is_some();
-        let remedy = if known { format!("; bagwise data get {name}") } else { String::new() };
-        self.warn(&format!("{name}: no data set of this name in $BAGWISE_DATA or data/{remedy}"));
     }
 
     /// Reads a data set and passes on what its reader wants the user to know.
@@ -115,13 +120,13 @@ impl Session {
 
     /// Shows what a reader has to say of data.
     pub(crate) fn warn_of(&self, data: &Dataset) {
-        data.warnings.iter().for_each(|warning| self.note(&warning.worded(&wording::option)));
+        data.warnings.iter().for_each(|warning| self.note(&warning.worded(&self.wording())));
     }
 
     /// Warns about problems in the data that would make results misleading, such as attributes that reveal the label.
     pub(crate) fn caution(&self, findings: &[Finding]) {
         for finding in findings {
-            let remedy = finding.remedy.worded(&wording::option);
+            let remedy = finding.remedy.worded(&self.wording());
             self.note(&format!("{}; {remedy}", finding.message));
         }
     }

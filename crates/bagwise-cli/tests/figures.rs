@@ -171,7 +171,7 @@ fn an_experiment_does_not_replace_what_another_run_wrote() {
     let path = folder.path();
     let run = "run experiment.toml --quick --methods means --no-report -o out";
     let said = done(path, run);
-    assert!(text(&said.stdout).contains("quick version: folds and repeats as above; other grids for pairs"));
+    assert!(text(&said.stdout).contains("quick version: other folds or repeats; other grids for pairs"));
     assert!(std::fs::read_to_string(path.join("out/table.md")).unwrap().contains("quick version"));
     // A process that was killed while it wrote the first file has left no more than this.
     std::fs::create_dir(path.join("begun")).unwrap();

@@ -227,15 +227,22 @@ pub(crate) fn axes(svg: &mut Markup, x: &AxisScale, y: &AxisScale, names: (&str,
 
 /// A legend in HTML, so that it wraps: a mark and a name for each method, with what `note` says of it.
 pub(crate) fn legend(page: &mut Markup, items: &[(String, String, String)]) {
+    sampled_legend(page, items, |svg, i| mark(svg, &items[i].0, (7.0, 7.0), ""));
+}
+
+/// The same with other samples than marks: `sample` draws that of an item into a square of 14.
+pub(crate) fn sampled_legend(
+    page: &mut Markup,
+    items: &[(String, String, String)],
+    sample: impl Fn(&mut Markup, usize),
+) {
     page.tag("ul", &[("class", "legend")], |page| {
-        for (colour, name, note) in items {
+        for (i, (colour, name, note)) in items.iter().enumerate() {
             page.tag("li", &[("data-m", colour)], |page| {
                 page.tag(
                     "svg",
                     &[("viewBox", "0 0 14 14"), ("class", "key"), ("aria-hidden", "true")],
-                    |svg| {
-                        mark(svg, colour, (7.0, 7.0), "");
-                    },
+                    |svg| sample(svg, i),
                 );
                 page.text(&format!("{name} "));
                 if !note.is_empty() {

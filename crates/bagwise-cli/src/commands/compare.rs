@@ -453,7 +453,9 @@ impl Output for Comparison<'_> {
             first.into_iter().chain(empty).for_each(|note| without += &format!("{note}\n"));
         }
         let positive = match &self.results.roster.truth {
-            Truth::Classes { names, .. } => positive_remark(names, self.results.plan.positive.as_deref()),
+            Truth::Classes { names, .. } => {
+                positive_remark(names, self.results.plan.positive.as_deref(), true)
+            }
             Truth::Values(_) => None,
         };
         let positive = positive.map_or(String::new(), |remark| format!("{remark}\n"));

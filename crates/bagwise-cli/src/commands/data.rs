@@ -73,12 +73,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                     Ok(path) => session.say(&format!("{name}: {}", path.display())),
                     // If one is not available, continue with the others.
                     Err(error) if wanted.len() > 1 => failed.push(error),
-                    Err(error) if from.is_none() => bail!("{error}: bagwise data get {name} --from FILE"),
                     Err(error) => return Err(error.into()),
                 }
             }
             for error in &failed {
-                session.warn(&error.to_string());
+                session.warn(&error.worded(&session.wording()));
             }
             match failed.is_empty() {
                 true => Ok(Outcome::Done),
@@ -114,7 +113,8 @@ fn check(names: &[String], session: &Session) -> Result<Outcome> {
 
 fn source(set: &KnownDataset) -> String {
     match set.origin {
-        Origin::Shipped => "included in bagwise".into(),
+        Origin::Shipped if set.is_here() && set.path().is_none() => "part of the program".into(),
+        Origin::Shipped => format!("data/{}.csv.gz in the repository of bagwise", set.name),
         Origin::GitHub { .. } => set.url().unwrap_or_default(),
     }
 }

@@ -1,27 +1,31 @@
 //! `bagwise run`: runs an experiment file, and shows the results next to the published numbers.
 
-use std::fs::DirEntry;
+mod table;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::files::{make_folder, read_bounded};
-use bagwise::io::save::temporary_prefix;
+use bagwise::io::save::is_first_in_folder;
 use bagwise::io::{OutputKind, RESULTS_MARK, ReadOptions, save_whole};
 use bagwise::judge::{
     FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
 };
-use bagwise::run::files::REPORT;
+use bagwise::plan::TimePlan;
+use bagwise::run::files::{PLAN, REPORT};
 use bagwise::{Bags, Dataset, Error, Evaluate, Evaluation, LEVEL, Message, Place, Shard};
 use bagwise_report::paper::Paper;
 use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
 
 use crate::args;
-use crate::experiment::{Data, Entry, Experiment, Measure, PrintedTable};
+use crate::experiment::{Data, Entry, Experiment, PrintedTable};
 use crate::figures;
 use crate::judging::{self, Sharding};
-use crate::output::{BOLD, Digits, Object, Output, Rows, Style};
-use crate::paper::{self, Cell, Line, OurResult, Results};
+use crate::output::Output as _;
+use crate::paper::{self, Cell, OurResult, Results};
 use crate::session::{Outcome, Session};
+
+use table::Table;
 
 const JSON: &str = "table.json";
 const MARKDOWN: &str = "table.md";
@@ -43,7 +47,7 @@ pub(crate) struct Args {
     /// Run the reduced version defined in the file, which takes minutes instead of hours
     #[arg(long)]
     quick: bool,
-    /// Run these data sets only, by their names in the file; the table says that the others were left out
+    /// Run these data sets only, by their names in the file; of the others, tables show what the output folder already has
     #[arg(long, value_name = "NAME")]
     data: Vec<String>,
     /// Run these methods only, by their names in the file
@@ -77,11 +81,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut experiment = Experiment::read(&args.file, args.quick)?;
     experiment.only(&args.data, &args.methods)?;
     let tables = experiment.tables()?;
+    let slips: Vec<String> = tables.iter().flat_map(|t| t.unknown_names(&experiment)).collect();
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
     claim_folder(&folder, &experiment, session)?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
+    slips.iter().for_each(|slip| session.note(slip));
     for unknown in experiment.method.iter().filter_map(Entry::unknown_method) {
         session.note(&unknown.to_string());
     }
@@ -122,14 +128,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
                     }
                     if let Some(failures) = results.failures() {
                         session.note(&failures);
-                        outcome = Outcome::FailedFits;
+                        // What this command was not asked to do has not failed.
+                        if !data.left_out {
+                            outcome = Outcome::FailedFits;
+                        }
                     }
                 }
             }
         }
         warnings.extend(session.take_notes().into_iter().map(|note| format!("{}: {note}", data.name)));
     }
-    let mut paper = found.paper(protocols(&experiment))?;
+    let mut paper = found.paper(protocols(&experiment, session.ctx.seed))?;
     paper.densities = densities;
     for figure in &experiment.figure {
         paper.figures.push(figures::draw(figure, &experiment.folder, session)?);
@@ -153,12 +162,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
 fn claim_folder(folder: &Path, experiment: &Experiment, session: &Session) -> Result<()> {
     let owner = folder.join(OWNER);
     let own = serde_json::json!({ "experiment": experiment.title, "quick": experiment.shortened.is_some() });
-    // What a process left that was killed while it wrote the file of the owner.
-    let begun = temporary_prefix(&owner);
-    let is_begun = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(&begun);
-    let is_empty = std::fs::read_dir(folder)
-        .map_or(true, |mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_begun(&entry))));
-    if !is_empty && !session.force() {
+    if !is_first_in_folder(&owner) && !session.force() {
         let there = read_bounded(&owner, "the file", MOST_OWNER).ok();
         let there = there.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
         let found = match there {
@@ -202,7 +206,8 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
 /// The runs of a data set, a folder for each seed, what can be counted of the data, and the bags; or why there is nothing.
 type DataRuns = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>, Bags), String>;
 
-/// Every method of the experiment on one data set, a run for each seed in a folder of its own.
+/// Every method of the experiment on one data set. Of a data set that was left out, what the folder has: else the tables would lose
+/// what an earlier run had put there. Nothing that is wrong with that stops the rest.
 fn on_one(
     experiment: &Experiment,
     position: usize,
@@ -211,7 +216,36 @@ fn on_one(
     folder: &Path,
     session: &Session,
 ) -> Result<DataRuns> {
-    let set = match read(data, session)? {
+    let judged = || judged(experiment, position, data, metric, folder, session);
+    if !data.left_out {
+        return judged();
+    }
+    let left_out = Ok(Err(LEFT_OUT.into()));
+    if !was_run(&folders(experiment, position, data, folder, session)?) {
+        return left_out;
+    }
+    match judged() {
+        Err(error) => {
+            session.ctx.check()?;
+            session.note(&format!("earlier results are not shown: {error:#}"));
+            left_out
+        }
+        // Why was said when it was read.
+        Ok(Err(_)) => left_out,
+        found => found,
+    }
+}
+
+/// A run for each seed, in a folder of its own.
+fn judged(
+    experiment: &Experiment,
+    position: usize,
+    data: &Data,
+    metric: Metric,
+    folder: &Path,
+    session: &Session,
+) -> Result<DataRuns> {
+    let set = match read(experiment, data, session)? {
         Ok(set) => set,
         Err(why) => return Ok(Err(why)),
     };
@@ -234,7 +268,10 @@ fn run_shard(
 ) -> Result<Outcome> {
     let mut outcome = Outcome::Done;
     for (position, data) in experiment.data.iter().enumerate() {
-        let Ok(set) = read(data, session)? else { continue };
+        if data.left_out {
+            continue;
+        }
+        let Ok(set) = read(experiment, data, session)? else { continue };
         for (own, evaluate) in runs_on(experiment, position, data, metric, folder, &set, session)? {
             let done = judging::run_shard(evaluate, shard, LEVEL, &own, session);
             if done.with_context(|| data.name.clone())? == Outcome::FailedFits {
@@ -246,18 +283,44 @@ fn run_shard(
 }
 
 /// The bags of a data set of the experiment, or why there are none.
-fn read(data: &Data, session: &Session) -> Result<std::result::Result<Dataset, String>> {
+fn read(
+    experiment: &Experiment,
+    data: &Data,
+    session: &Session,
+) -> Result<std::result::Result<Dataset, String>> {
     if let Some(why) = &data.unavailable {
         return Ok(Err(why.clone()));
     }
-    if data.left_out {
-        return Ok(Err(LEFT_OUT.into()));
-    }
     if !bagwise::io::is_here(data.read()) {
-        session.warn_missing(data.read());
+        session.warn(&experiment.missing(data));
         return Ok(Err("data not available".into()));
     }
     Ok(Ok(session.read(data.read(), &data.options()?)?))
+}
+
+/// The seeds of the runs on a data set, each with the folder of its run.
+fn folders(
+    experiment: &Experiment,
+    position: usize,
+    data: &Data,
+    folder: &Path,
+    session: &Session,
+) -> Result<Vec<(u64, PathBuf)>> {
+    let seeds = experiment.judged(data)?.seeds;
+    // Numbered, so that names need not be names of folders.
+    let own = format!("{:02}-{}", position + 1, plain(&data.name));
+    let of_seed = |seed: u64| if seeds > 1 { format!("{own}-seed-{seed}") } else { own.clone() };
+    Ok((session.ctx.seed..).take(seeds).map(|seed| (seed, folder.join(of_seed(seed)))).collect())
+}
+
+/// Whether the folders of a data set have every fit of the runs that were begun there. A folder that cannot be read has not.
+fn was_run(folders: &[(u64, PathBuf)]) -> bool {
+    let is_whole = |own: &Path| -> bagwise::Result<bool> {
+        let (run, fits) = (LoadedRun::read(own)?, LoadedRun::folds(own)?.iter().sum::<usize>());
+        let done = |method: &str| run.records.iter().filter(|r| r.key.method == method).count();
+        Ok(TimePlan::read(&own.join(PLAN))?.methods.iter().all(|m| done(&m.method) >= fits))
+    };
+    folders.iter().all(|(_, own)| is_whole(own).unwrap_or(false))
 }
 
 /// The runs on a data set, one for each seed, and their folders.
@@ -270,20 +333,26 @@ fn runs_on<'d>(
     set: &'d Dataset,
     session: &Session,
 ) -> Result<Vec<(PathBuf, Evaluate<'d>)>> {
-    let judged = experiment.judged(data)?;
-    // Numbered, so that names need not be names of folders.
-    let own = format!("{:02}-{}", position + 1, plain(&data.name));
-    let run = |seed: u64| -> Result<(PathBuf, Evaluate<'d>)> {
-        let own = folder.join(if judged.seeds > 1 { format!("{own}-seed-{seed}") } else { own.clone() });
-        let evaluate = evaluation(experiment, data, set, metric, session)?;
+    let run = |(seed, own): (u64, PathBuf)| -> Result<(PathBuf, Evaluate<'d>)> {
+        let mut entries: Vec<&Entry> = experiment.method.iter().filter(|m| !m.left_out).collect();
+        if data.left_out {
+            let begun = TimePlan::read(&own.join(PLAN))?;
+            entries = experiment
+                .method
+                .iter()
+                .filter(|m| begun.methods.iter().any(|b| b.method == m.name))
+                .collect();
+        }
+        let evaluate = evaluation(experiment, &entries, data, set, metric, session)?;
         Ok((own.clone(), evaluate.folder(&own).seed(seed)))
     };
-    (session.ctx.seed..).take(judged.seeds).map(run).collect()
+    folders(experiment, position, data, folder, session)?.into_iter().map(run).collect()
 }
 
-/// How the methods of the experiment are judged on a data set.
+/// How these methods of the experiment are judged on a data set.
 fn evaluation<'s>(
     experiment: &Experiment,
+    entries: &[&Entry],
     data: &Data,
     set: &'s Dataset,
     metric: Metric,
@@ -291,8 +360,8 @@ fn evaluation<'s>(
 ) -> Result<Evaluate<'s>> {
     let judged = experiment.judged(data)?;
     let mut configs = Vec::new();
-    for entry in &experiment.method {
-        let Some(name) = entry.method().filter(|_| !entry.left_out) else { continue };
+    for entry in entries {
+        let Some(name) = entry.method() else { continue };
         let learning = entry.learning(&data.name)?;
         let config = learning.config(name, &args::Data::default()).called(&entry.name);
         configs.push(config.params(&learning.seeing.params));
@@ -317,12 +386,13 @@ fn say_time(experiment: &Experiment, metric: Metric, session: &Session) -> Resul
     if here.len() < 2 {
         return Ok(());
     }
+    let entries: Vec<&Entry> = experiment.method.iter().filter(|m| !m.left_out).collect();
     let mut seconds = 0.0;
     for data in &here {
         // What is odd about the data is said when they are run.
         let options = ReadOptions { seed: session.ctx.seed, ..data.options()? };
         let set = bagwise::io::read(data.read(), &options)?;
-        let of_seed = evaluation(experiment, data, &set, metric, session)?.time()?.seconds();
+        let of_seed = evaluation(experiment, &entries, data, &set, metric, session)?.time()?.seconds();
         seconds += of_seed * experiment.judged(data)?.seeds as f64;
     }
     session.say(&format!("{} data sets, about {} in all", here.len(), judging::human_seconds(seconds)));
@@ -352,10 +422,13 @@ fn cells(
     let metrics: Vec<Metric> = tables.iter().map(|t| t.metric).collect();
     let summarised = of_seeds.iter().map(|(_, r)| summarise(&r.records, &r.roster, &metrics, LEVEL));
     let summarised: Vec<Vec<MethodSummary>> = summarised.collect::<bagwise::Result<_>>()?;
+    let took_part =
+        |entry: &Entry| of_seeds.iter().any(|(_, r)| r.candidates.iter().any(|c| c.name == entry.name));
     let of_table = |t: usize| {
         let cell = |entry: &Entry| match entry.method() {
             None => Cell::NoMethod,
-            Some(_) if entry.left_out => Cell::Missing(LEFT_OUT.into()),
+            // Which methods took part may differ from data set to data set.
+            Some(_) if !took_part(entry) => Cell::Missing(LEFT_OUT.into()),
             Some(_) => of_method(entry, t, of_seeds, &summarised),
         };
         experiment.method.iter().map(cell).collect()
@@ -387,6 +460,7 @@ fn of_method(
         ours.repeats += results.repeats();
         ours.limited += s.limited;
         ours.fits += s.fits;
+        ours.failed += s.failed;
         ours.seconds += s.seconds;
         ours.saw_test_bags |= that_saw_test_bags(&results.records).contains(&entry.name);
         let judged =
@@ -418,167 +492,22 @@ fn mean_and_deviation(values: &[Option<f64>]) -> (Option<f64>, Option<f64>) {
 }
 
 /// How the data sets were judged, in words.
-fn protocols(experiment: &Experiment) -> String {
+fn protocols(experiment: &Experiment, first: u64) -> String {
     let mut all: Vec<String> = Vec::new();
     for data in &experiment.data {
         if let Ok(judged) = experiment.judged(data) {
-            let several = |n: usize, of: &str| if n > 1 { format!(", {n} {of}") } else { String::new() };
-            let text = format!(
-                "{}{}{}",
-                Protocol::new(judged.protocol, judged.folds, judged.inner),
-                several(judged.repeats, "repeats"),
-                several(judged.seeds, "seeds")
-            );
+            let repeats =
+                if judged.repeats > 1 { format!(", {} repeats", judged.repeats) } else { String::new() };
+            let seeds = match judged.seeds {
+                0 | 1 => format!("seed {first}"),
+                n => format!("seeds {first} to {}", first + n as u64 - 1),
+            };
+            let protocol = Protocol::new(judged.protocol, judged.folds, judged.inner);
+            let text = format!("{protocol}{repeats}, {seeds}");
             if !all.contains(&text) {
                 all.push(text);
             }
         }
     }
-    let quick = experiment.shortened.iter().map(|what| format!("quick version: {what}"));
-    all.into_iter().chain(quick).collect::<Vec<_>>().join("; ")
-}
-
-/// All results, table by table, data set by data set and within them in the order of the methods.
-struct Table<'a> {
-    found: Results<'a>,
-    metric: Metric,
-    paper: Paper,
-    /// What would mislead whoever reads the results, and of which data.
-    warnings: Vec<String>,
-    folder: PathBuf,
-    report: Option<PathBuf>,
-}
-
-impl Table<'_> {
-    /// Where the result is to lie, and whether it does.
-    fn expected(&self, line: &Line<'_>) -> (Option<[f64; 2]>, Option<bool>) {
-        // The file was checked when it was read.
-        let expected = self.found.experiment.expected(line.method, &line.data.name).ok().flatten();
-        let within = |([low, high], mean): ([f64; 2], f64)| (low..=high).contains(&mean);
-        (expected, expected.zip(line.cell.shown(line.table).0).map(within))
-    }
-
-    /// Lines that say something: a result, or a printed number without one.
-    fn rows(&self, full: bool) -> Rows {
-        let several = self.found.tables.len() > 1;
-        let judged = self.found.lines().any(|line| self.expected(&line).0.is_some());
-        let mut head = if several { vec!["table"] } else { Vec::new() };
-        head.extend([
-            "data",
-            "method",
-            "printed",
-            "ours",
-            "sd",
-            "interval",
-            "difference",
-            "reference",
-            "verdict",
-        ]);
-        head.extend(judged.then_some(["expected", "within"]).into_iter().flatten());
-        let mut rows = Rows::new(head.into_iter().chain(["remark", "seconds"]));
-        for line in self.found.lines() {
-            let cell = line.cell();
-            if cell.ours.is_none() && cell.printed.is_none() && cell.reference.is_none() {
-                continue;
-            }
-            let digits = if full { Digits::All } else { Digits::Few(paper::digits(line.table)) };
-            let range =
-                |low: f64, high: f64| format!("{} to {}", digits.show(Some(low)), digits.show(Some(high)));
-            let signed = |text: String| {
-                if full || text.starts_with('-') || text.is_empty() { text } else { format!("+{text}") }
-            };
-            let mut row = if several { vec![line.table.title.clone()] } else { Vec::new() };
-            row.extend([
-                line.data.name.clone(),
-                line.method.shown().to_string(),
-                digits.show(cell.printed),
-                digits.show(cell.ours),
-                digits.show(cell.sd),
-                cell.interval.map_or(String::new(), |(low, high)| range(low, high)),
-                signed(digits.show(cell.difference().map(|d| d.0))),
-                digits.show(cell.reference),
-                cell.agreement.as_str().into(),
-            ]);
-            if judged {
-                let (expected, within) = self.expected(&line);
-                row.push(expected.map_or(String::new(), |[low, high]| range(low, high)));
-                row.push(within.map_or("", |w| if w { "yes" } else { "no" }).into());
-            }
-            let seconds = match line.cell {
-                Cell::OurResult(ours) => Some(ours.seconds),
-                _ => None,
-            };
-            row.extend([cell.remark, Digits::Few(1).show(seconds)]);
-            rows.push(row);
-        }
-        rows
-    }
-
-    fn line(&self, line: &Line<'_>) -> Object {
-        let cell = line.cell();
-        let mut object = Object::default();
-        object.put("table", &line.table.title);
-        object
-            .put("data", &line.data.name)
-            .put("name", line.method.shown())
-            .put("method", line.method.method());
-        object.put("printed", cell.printed).put("spread", &cell.spread).put("reference", cell.reference);
-        let (expected, within) = self.expected(line);
-        object.put("expected", expected).put("within", within);
-        match line.cell {
-            Cell::OurResult(ours) => {
-                object.put("saw_test_bags", ours.saw_test_bags);
-                object.put("mean", cell.ours).put("sd", cell.sd).put("interval", cell.interval);
-                if line.table.measure == Measure::Metric {
-                    let unit = if line.table.percent { 100.0 } else { 1.0 };
-                    object.put("values", ours.values.iter().map(|v| v.map(|v| v * unit)).collect::<Vec<_>>());
-                }
-                object.put("repeats", ours.repeats).put("fits", ours.fits).put("limited", ours.limited);
-                object.put("cycled", ours.cycled).put("rounds", ours.rounds);
-                object.put("seconds", ours.seconds).put("status", "done")
-            }
-            Cell::Missing(_) => object.put("status", "data missing"),
-            Cell::NoMethod => object.put("status", "no such method"),
-        };
-        object.put("verdict", cell.agreement.as_str()).put("remark", cell.remark);
-        object
-    }
-}
-
-impl Output for Table<'_> {
-    fn json(&self) -> Result<String> {
-        let experiment = self.found.experiment;
-        let mut object = Object::default();
-        object.put("title", &experiment.title).put("source", &experiment.source);
-        object.put("metric", self.metric).put("percent", experiment.percent);
-        object.put("measure", experiment.measure);
-        object.put("protocol", &self.paper.protocol).put("notes", &experiment.notes);
-        object.put("summary", self.paper.sentence());
-        object
-            .put_list("results", self.found.lines().map(|line| self.line(&line)).collect())
-            .put("figures", &self.paper.figures)
-            .put("densities", &self.paper.densities)
-            .put("warnings", &self.warnings)
-            .put("folder", &self.folder)
-            .put("report", &self.report);
-        Ok(serde_json::to_string_pretty(&object)?)
-    }
-
-    fn csv(&self) -> Rows {
-        self.rows(true)
-    }
-
-    fn text(&self, paint: Style) -> String {
-        let experiment = self.found.experiment;
-        let mut text = format!("{}\n{}\n", paint.paint(&experiment.title, BOLD), self.paper.protocol);
-        text += &self.rows(false).to_string();
-        text += &format!("{}\n", self.paper.sentence());
-        for note in &experiment.notes {
-            text += &format!("* {note}\n");
-        }
-        if let Some(report) = &self.report {
-            text += &format!("report: {}\n", report.display());
-        }
-        text + &format!("wrote records and tables to {}\n", self.folder.display())
-    }
+    all.join("; ")
 }

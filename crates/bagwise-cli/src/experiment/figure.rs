@@ -24,6 +24,8 @@ pub(crate) struct FigureSettings {
     pub(crate) data: Vec<String>,
     /// What was printed, in a file beside the experiment.
     pub(crate) printed: Option<PathBuf>,
+    /// Of `boundary`: printed numbers that go with it, in another file.
+    pub(crate) numbers: Option<PathBuf>,
     /// Of `shared-cells`: what runs along the axis, the values it takes, and the distance of the centres where that is not it.
     pub(crate) along: Option<FigureAxis>,
     #[serde(default)]

@@ -69,7 +69,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learning::{Learning, RepresentationArgs};
 use figure::FigureSettings;
-use names::named;
+use names::NamedInFile;
 pub(crate) use table::PrintedTable;
 use table::TableSettings;
 
@@ -116,9 +116,14 @@ pub(crate) struct Experiment {
     /// What `--quick` changed; nothing if the experiment is run in full.
     #[serde(skip)]
     pub(crate) shortened: Option<String>,
-    /// The folder of the file, which names files beside it.
+    /// The folder of the file, which names files beside it, and the file as the user named it.
     #[serde(skip)]
     pub(crate) folder: PathBuf,
+    #[serde(skip)]
+    place: String,
+    /// What the file names, also where a quick version leaves it out.
+    #[serde(skip)]
+    pub(crate) named: NamedInFile,
     /// Figures, which need neither data nor methods of the table.
     #[serde(default)]
     pub(crate) figure: Vec<FigureSettings>,
@@ -232,7 +237,7 @@ impl QuickRun {
         left(&self.data, data, "data sets");
         left(&self.methods, methods, "methods");
         if self.folds.or(self.inner).or(self.repeats).or(self.seeds).is_some() {
-            parts.push("folds and repeats as above".into());
+            parts.push("other folds or repeats".into());
         }
         if !self.params.is_empty() {
             let names: Vec<&str> = self.params.keys().map(String::as_str).collect();
@@ -374,6 +379,7 @@ impl Experiment {
         let mut experiment = Experiment::parse(&place.to_string(), &text, quick)?;
         experiment.title = experiment.title.trim().to_string();
         experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        experiment.place = place.to_string();
         // Files are named as seen from the experiment, wherever it is run.
         for data in &mut experiment.data {
             let beside = experiment.folder.join(data.read());
@@ -387,6 +393,7 @@ impl Experiment {
     fn parse(place: &str, text: &str, quick: bool) -> Result<Experiment> {
         let mut experiment: Experiment = toml::from_str(text).map_err(|e| misread(place, text, &e))?;
         experiment.check().with_context(|| place.to_string())?;
+        experiment.named = NamedInFile::of(&experiment);
         if quick {
             let changes = std::mem::take(&mut experiment.quick);
             let mut sets: Vec<&str> = experiment.data.iter().map(|d| d.name.as_str()).collect();
@@ -484,21 +491,6 @@ impl Experiment {
             methods.chain(&table.control).try_for_each(is_method)?;
         }
         self.quick.methods.iter().flatten().chain(self.quick.params.keys()).try_for_each(is_method)?;
-        Ok(())
-    }
-
-    /// Leaves out all data sets and methods but these; an empty list names all.
-    pub(crate) fn only(&mut self, data: &[String], methods: &[String]) -> Result<()> {
-        let sets: Vec<String> = self.data.iter().map(|d| d.name.clone()).collect();
-        let names: Vec<String> = self.method.iter().map(|m| m.name.clone()).collect();
-        let data = named(data, &sets, "data set")?;
-        let methods = named(methods, &names, "method of this experiment")?;
-        for set in self.data.iter_mut().filter(|_| !data.is_empty()) {
-            set.left_out = !data.contains(&set.name);
-        }
-        for entry in self.method.iter_mut().filter(|_| !methods.is_empty()) {
-            entry.left_out = !methods.contains(&entry.name);
-        }
         Ok(())
     }
 

@@ -3,10 +3,11 @@
 //! are kept beside.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use bagwise::io::files::read_bounded;
+use bagwise::{Error, Place};
 use serde::Deserialize;
 
 /// A line of a file.
@@ -25,6 +26,9 @@ pub(crate) struct PrintedRow {
     pub(crate) spread: String,
     /// What is to be known of it.
     pub(crate) remark: String,
+    /// Where it stands in the file.
+    #[serde(skip)]
+    pub(crate) line: u64,
 }
 
 impl PrintedRow {
@@ -36,6 +40,11 @@ impl PrintedRow {
     /// Stands for several data sets, or several repeats.
     pub(crate) fn is_summary(&self) -> bool {
         self.set.starts_with('(') || self.metric.starts_with("win/tie/loss")
+    }
+
+    /// An average rank of a method.
+    pub(crate) fn is_rank(&self) -> bool {
+        self.metric.ends_with("rank")
     }
 
     /// The remark says that the number means nothing.
@@ -50,13 +59,22 @@ pub(crate) fn read(path: &Path) -> Result<Vec<PrintedRow>> {
     const MOST: u64 = 16_000_000;
     let bytes = read_bounded(path, "a file of printed numbers", MOST)?;
     let mut reader = csv::Reader::from_reader(&bytes[..]);
-    let rows = reader.deserialize().collect::<Result<Vec<PrintedRow>, _>>();
-    rows.with_context(|| format!("{}: a file of printed numbers", path.display()))
+    let about = || format!("{}: a file of printed numbers", path.display());
+    let header = reader.headers().with_context(about)?.clone();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.with_context(about)?;
+        let row: PrintedRow = record.deserialize(Some(&header)).with_context(about)?;
+        rows.push(PrintedRow { line: record.position().map_or(0, csv::Position::line), ..row });
+    }
+    Ok(rows)
 }
 
 /// The numbers of one table.
 #[derive(Clone, Default)]
 pub(crate) struct PrintedNumbers {
+    /// The file.
+    path: PathBuf,
     /// By data set, as the file calls it, and method.
     cells: BTreeMap<(String, String), PrintedRow>,
     /// What stands for several data sets.
@@ -64,17 +82,76 @@ pub(crate) struct PrintedNumbers {
 }
 
 impl PrintedNumbers {
-    /// The lines whose metric is `column`, and summaries.
-    pub(crate) fn new(rows: Vec<PrintedRow>, column: &str) -> PrintedNumbers {
-        let mut numbers = PrintedNumbers::default();
+    /// The lines of a file whose metric is `column`, and summaries. A number that cannot be read, or that is there twice, would be
+    /// missing from the table without a word.
+    pub(crate) fn new(rows: Vec<PrintedRow>, column: &str, path: &Path) -> Result<PrintedNumbers> {
+        let mut numbers = PrintedNumbers { path: path.to_path_buf(), ..PrintedNumbers::default() };
         for row in rows {
-            if row.is_summary() {
+            let is_summary = row.is_summary();
+            if !is_summary && row.metric != column {
+                continue;
+            }
+            let refuse = |found: String, remedy: &str| {
+                Err(Error::data(Place::line(path.display().to_string(), row.line), found, remedy).into())
+            };
+            let is_number = !is_summary || row.is_rank();
+            if is_number && !row.value.is_empty() && row.number().is_none_or(|v| !v.is_finite()) {
+                return refuse(
+                    format!("'{}' is not a number", row.value),
+                    "write the number alone, what is printed behind it into the column spread, and nothing where there is none",
+                );
+            }
+            if is_summary {
                 numbers.summaries.push(row);
-            } else if row.metric == column {
-                numbers.cells.insert((row.set.clone(), row.method.clone()), row);
+                continue;
+            }
+            let key = (row.set.clone(), row.method.clone());
+            if let Some(first) = numbers.cells.get(&key) {
+                let PrintedRow { line, set, method, .. } = first;
+                return refuse(
+                    format!("line {line} has this number too ({set}, {method})"),
+                    "keep one of them",
+                );
+            }
+            numbers.cells.insert(key, row);
+        }
+        Ok(numbers)
+    }
+
+    /// Warnings about names that are not among those of the experiment: numbers of these are not shown.
+    pub(crate) fn unknown_names(&self, sets: &[String], methods: &[String]) -> Vec<String> {
+        let mut rows: Vec<&PrintedRow> = self.cells.values().chain(&self.summaries).collect();
+        rows.sort_by_key(|row| row.line);
+        let mut said: Vec<(&str, &str)> = Vec::new();
+        let mut warnings = Vec::new();
+        for row in rows {
+            let set = Some(row.set.as_str()).filter(|set| !set.starts_with('('));
+            let of_sets = set.into_iter().map(|set| ("data set", set, sets));
+            let of_methods = row.method.split(" vs. ").map(|method| ("method", method, methods));
+            for (what, name, known) in of_sets.chain(of_methods) {
+                if name.is_empty() || known.iter().any(|k| k == name) || said.contains(&(what, name)) {
+                    continue;
+                }
+                said.push((what, name));
+                let meant = match Error::unknown(what, name, known.iter().map(String::as_str)) {
+                    Error::Unknown { suggestion: Some(suggestion), .. } => format!("; {suggestion}"),
+                    _ => String::new(),
+                };
+                warnings.push(format!(
+                    "{}, line {}: no {what} is called '{name}' in the experiment, so its numbers are not shown{meant}",
+                    self.path.display(),
+                    row.line
+                ));
             }
         }
-        numbers
+        warnings
+    }
+
+    /// The methods whose ranks the paper prints; if it prints none, those with a number.
+    pub(crate) fn ranked(&self) -> BTreeSet<&str> {
+        let ranks = self.summaries.iter().filter(|row| row.is_rank()).map(|row| row.method.as_str());
+        let ranks: BTreeSet<&str> = ranks.collect();
+        if ranks.is_empty() { self.cells.keys().map(|(_, method)| method.as_str()).collect() } else { ranks }
     }
 
     /// How many data sets have a number.

@@ -83,6 +83,12 @@ pub(crate) struct PrintedCell {
 }
 
 impl PrintedTable {
+    /// Warnings about names in its files that the experiment does not have.
+    pub(crate) fn unknown_names(&self, experiment: &Experiment) -> Vec<String> {
+        let (sets, methods) = (&experiment.named.printed_sets, &experiment.named.methods);
+        [&self.numbers, &self.references].map(|n| n.unknown_names(sets, methods)).concat()
+    }
+
     /// Whether the table has this data set.
     pub(crate) fn has(&self, data: &Data) -> bool {
         self.data.as_ref().is_none_or(|list| list.contains(&data.name))
@@ -132,6 +138,7 @@ impl Experiment {
         let read = |path: &Option<PathBuf>| {
             path.as_ref().map_or(Ok(Vec::new()), |p| printed::read(&self.folder.join(p)))
         };
+        let file = |path: &Option<PathBuf>| path.as_ref().map_or(PathBuf::new(), |p| self.folder.join(p));
         all.into_iter()
             .enumerate()
             .map(|(i, t)| {
@@ -143,7 +150,7 @@ impl Experiment {
                 let column = t.column.as_deref().unwrap_or(&usual);
                 let rows = read(&t.printed)?;
                 let found = rows.first().map(|row| row.metric.clone());
-                let numbers = PrintedNumbers::new(rows, column);
+                let numbers = PrintedNumbers::new(rows, column, &file(&t.printed))?;
                 // Else the page would say that the paper has no numbers.
                 if let (Some(file), Some(found), true) = (&t.printed, found, numbers.is_empty()) {
                     bail!(
@@ -154,7 +161,7 @@ impl Experiment {
                 Ok(PrintedTable {
                     metric: t.metric.parse()?,
                     numbers,
-                    references: PrintedNumbers::new(read(&t.references)?, column),
+                    references: PrintedNumbers::new(read(&t.references)?, column, &file(&t.references))?,
                     tests: read(&t.tests)?,
                     title: t.title,
                     percent: t.percent,

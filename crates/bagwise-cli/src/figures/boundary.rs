@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::around;
 use crate::experiment::figure::FigureSettings;
+use crate::experiment::printed;
 use crate::session::Session;
 
 /// Places along each side where the output is computed.
@@ -32,6 +33,7 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
         bail!("{}: a boundary is drawn for classes in two attributes", figure.data[0]);
     };
     let printed = curves(figure, folder)?;
+    let numbers = figure.numbers.as_ref().map_or(Ok(Vec::new()), |p| printed::read(&folder.join(p)))?;
     let points = |class: u32| -> Result<Vec<(f64, f64)>> {
         let mut points = Vec::new();
         for bag in (0..data.bags.len()).filter(|&b| codes[b] == class) {
@@ -66,11 +68,15 @@ pub(super) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
             }
         }
         if let Some(last) = model.trace().last() {
-            let number = |what: &str, ours: usize| PaperSummary {
-                of: method.name.clone(),
-                what: what.into(),
-                ours: ours.to_string(),
-                ..PaperSummary::default()
+            let number = |what: &str, ours: usize| {
+                let row = numbers.iter().find(|row| row.method == method.name && row.metric == what);
+                PaperSummary {
+                    of: method.name.clone(),
+                    what: what.into(),
+                    printed: row.map_or(String::new(), |row| row.value.clone()),
+                    ours: ours.to_string(),
+                    remark: row.map_or(String::new(), |row| row.remark.clone()),
+                }
             };
             drawn.numbers.push(number("support vectors", last.support));
             drawn.numbers.push(number("rounds", model.trace().len()));

@@ -35,7 +35,13 @@ pub(crate) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
 fn read(figure: &FigureSettings, name: &str, folder: &Path, session: &Session) -> Result<Option<Dataset>> {
     let source = figure.read(name, folder);
     if !bagwise::io::is_here(&source) {
-        session.warn_missing(&source);
+        let known = bagwise::datasets::find(name).map(|_| format!("; bagwise data get {name}"));
+        session.warn(&format!(
+            "{}: no data set {name} in $BAGWISE_DATA or data/, and no file {}{}",
+            figure.title,
+            folder.join(name).display(),
+            known.unwrap_or_default()
+        ));
         return Ok(None);
     }
     Ok(Some(session.read(&source, &Default::default())?))

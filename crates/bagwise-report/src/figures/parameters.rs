@@ -11,6 +11,8 @@ use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 const CELL: (f64, f64) = (40.0, 26.0);
+/// Characters of a value that an axis has room for. Estimators from Python may have sentences as parameters.
+const LONGEST: usize = 24;
 
 /// One method's choices.
 struct Choices {
@@ -120,6 +122,10 @@ fn number(v: f64) -> String {
 }
 
 fn choices(view: &View<'_>, method: &str) -> Option<Choices> {
+    // A choice among methods has a table of its own.
+    if view.records(method).any(|r| r.parameters.contains_key("method")) {
+        return None;
+    }
     let fits: Vec<BTreeMap<String, String>> = view
         .records(method)
         .filter(|r| r.succeeded())
@@ -148,7 +154,7 @@ fn choices(view: &View<'_>, method: &str) -> Option<Choices> {
             *values = all;
         }
     }
-    axes.retain(|(_, values)| values.len() > 1);
+    axes.retain(|(_, values)| values.len() > 1 && values.iter().all(|v| v.chars().count() <= LONGEST));
     // Numbers before words, long lists before short ones; the order of the table among equals.
     axes.sort_by_key(|(_, values)| {
         (values.iter().any(|v| value(v).is_none()), std::cmp::Reverse(values.len()))

@@ -19,6 +19,8 @@ pub struct Paper {
     pub source: String,
     /// How ours were judged.
     pub protocol: String,
+    /// What a quick version changes; empty if everything was run.
+    pub quick: String,
     /// What is known to differ.
     pub notes: Vec<String>,
     /// The tables, in the order of the paper.
@@ -196,6 +198,8 @@ pub enum Agreement {
     TooImprecise,
     /// The two numbers do not measure the same.
     NotComparable,
+    /// There is no value of ours: the metric has none for what was predicted.
+    Undefined,
     /// There is no value of ours.
     NotRun,
     /// The paper has no value.
@@ -205,12 +209,13 @@ pub enum Agreement {
 
 impl Agreement {
     /// Every verdict on a printed value, in the order in which they are counted.
-    pub const ALL: [Agreement; 6] = [
+    pub const ALL: [Agreement; 7] = [
         Agreement::Reproduced,
         Agreement::Above,
         Agreement::Below,
         Agreement::TooImprecise,
         Agreement::NotComparable,
+        Agreement::Undefined,
         Agreement::NotRun,
     ];
 
@@ -224,14 +229,17 @@ impl Agreement {
         }
     }
 
-    /// The verdict in words; nothing if the paper has no value.
-    pub fn as_str(self) -> &'static str {
+    /// The verdict in words; nothing if the paper has no value. Of errors and times, "below" alone would read like a fault.
+    pub fn words(self, lower_is_better: bool) -> &'static str {
         match self {
             Agreement::Reproduced => "reproduced",
+            Agreement::Above if lower_is_better => "above (worse)",
             Agreement::Above => "above",
+            Agreement::Below if lower_is_better => "below (better)",
             Agreement::Below => "below",
             Agreement::TooImprecise => "too imprecise",
             Agreement::NotComparable => "not comparable",
+            Agreement::Undefined => "undefined",
             Agreement::NotRun => "not run",
             Agreement::NotPrinted => "",
         }
@@ -243,7 +251,12 @@ impl Paper {
     fn origin(&self) -> String {
         let ours =
             if self.protocol.is_empty() { String::new() } else { format!(" Ours: {}.", self.protocol) };
-        format!("{}.{ours}", self.source)
+        format!("{}.{ours}{}", self.source, self.quick_sentence())
+    }
+
+    /// That a quick version was run, behind another sentence; nothing if everything was.
+    fn quick_sentence(&self) -> String {
+        if self.quick.is_empty() { String::new() } else { format!(" Quick version: {}.", self.quick) }
     }
 
     /// How many printed values there are of each verdict, as a sentence.
@@ -262,12 +275,16 @@ impl Paper {
         if printed == 0 {
             return self.referred().unwrap_or_else(|| "The paper has no numbers for these runs.".into());
         }
-        let counts: Vec<String> = Agreement::ALL
-            .iter()
-            .map(|a| (cells().filter(|c| c.agreement == *a).count(), a.as_str()))
+        let verdicts: Vec<&str> =
+            self.tables.iter().flat_map(|t| t.cells.iter().map(|c| t.verdict(c))).collect();
+        let all = Agreement::ALL.iter().flat_map(|a| [a.words(false), a.words(true)]);
+        let mut counts: Vec<String> = all
+            .map(|what| (verdicts.iter().filter(|v| **v == what).count(), what))
             .filter(|(n, _)| *n > 0)
             .map(|(n, what)| format!("{n} {what}"))
             .collect();
+        // Most verdicts have the same words either way.
+        counts.dedup();
         format!("Of {printed} printed values: {}.", listed(&counts))
     }
 
@@ -298,15 +315,9 @@ impl PaperTable {
         cell.agreement == bad
     }
 
-    /// The verdict on a cell for people. Of errors, "below" alone would read like a fault.
-    fn verdict(&self, cell: &PaperCell) -> String {
-        let said = cell.agreement.as_str();
-        match cell.agreement {
-            Agreement::Above | Agreement::Below if self.lower_is_better => {
-                format!("{said} ({})", if self.is_worse(cell) { "worse" } else { "better" })
-            }
-            _ => said.into(),
-        }
+    /// The verdict on a cell in words.
+    fn verdict(&self, cell: &PaperCell) -> &'static str {
+        cell.agreement.words(self.lower_is_better)
     }
 
     fn cell(&self, data: usize, method: usize) -> &PaperCell {
@@ -325,11 +336,11 @@ mod tests {
             let cell = PaperCell { agreement, ..PaperCell::default() };
             (table.verdict(&cell), table.is_worse(&cell))
         };
-        assert_eq!(of(true, Agreement::Below), ("below (better)".into(), false));
-        assert_eq!(of(true, Agreement::Above), ("above (worse)".into(), true));
-        assert_eq!(of(false, Agreement::Below), ("below".into(), true));
-        assert_eq!(of(false, Agreement::Above), ("above".into(), false));
-        assert_eq!(of(true, Agreement::TooImprecise), ("too imprecise".into(), false));
+        assert_eq!(of(true, Agreement::Below), ("below (better)", false));
+        assert_eq!(of(true, Agreement::Above), ("above (worse)", true));
+        assert_eq!(of(false, Agreement::Below), ("below", true));
+        assert_eq!(of(false, Agreement::Above), ("above", false));
+        assert_eq!(of(true, Agreement::TooImprecise), ("too imprecise", false));
     }
 
     #[test]
@@ -354,6 +365,14 @@ mod tests {
         ];
         let paper = Paper { tables: vec![PaperTable { cells, ..PaperTable::default() }], ..Paper::default() };
         assert_eq!(paper.sentence(), "Of 3 printed values: 2 reproduced and 1 not run.");
+        let errors = PaperTable {
+            lower_is_better: true,
+            cells: vec![cell(Agreement::Below, Some(1.0)), cell(Agreement::Undefined, Some(1.0))],
+            ..PaperTable::default()
+        };
+        let paper = Paper { tables: [paper.tables, vec![errors]].concat(), ..Paper::default() };
+        let said = "Of 5 printed values: 2 reproduced, 1 below (better), 1 undefined and 1 not run.";
+        assert_eq!(paper.sentence(), said);
         assert_eq!(Paper::default().sentence(), "The paper has no numbers for these runs.");
         let cell = |reference| PaperCell { reference, interval: Some((80.0, 90.0)), ..PaperCell::default() };
         let cells = vec![cell(Some(85.0)), cell(Some(91.0)), cell(None)];

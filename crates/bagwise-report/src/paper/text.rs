@@ -1,12 +1,18 @@
 //! The tables of a paper as Markdown and as LaTeX.
 
+use super::write::capital;
 use super::{Paper, PaperCell, PaperSummary, PaperTable};
 
 impl Paper {
     /// Everything as Markdown, below a heading for each table.
     pub fn markdown(&self, title: &str) -> String {
-        let mut text =
-            format!("### {}\n\n{}\n\n{}\n", plain(title), plain(&self.origin()), plain(&self.sentence()));
+        let quick = if self.quick.is_empty() { "" } else { " (quick version)" };
+        let mut text = format!(
+            "### {}{quick}\n\n{}\n\n{}\n",
+            plain(title),
+            plain(&self.origin()),
+            plain(&self.sentence())
+        );
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|cell| in_a_cell(cell)).collect();
             format!("| {} |\n", cells.join(" | "))
@@ -57,9 +63,8 @@ impl Paper {
         for table in &self.tables {
             let columns = "r".repeat(table.data.len());
             text += &format!(
-                "\\begin{{table}}\n\\caption{{{}: {}; printed value, ours, and the verdict}}\n\\begin{{tabular}}{{l{columns}}}\n\\toprule\n",
-                escaped(&table.title),
-                escaped(&table.quantity)
+                "\\begin{{table}}\n\\caption{{{}}}\n\\begin{{tabular}}{{l{columns}}}\n\\toprule\n",
+                escaped(&(table.caption() + &self.quick_sentence()))
             );
             text += " & ";
             text += &table.data.iter().map(|d| escaped(d)).collect::<Vec<_>>().join(" & ");
@@ -164,6 +169,16 @@ impl PaperTable {
         if text.starts_with('-') { text } else { format!("+{text}") }
     }
 
+    /// What the table is and what its cells hold. A title often ends with the quantity.
+    fn caption(&self) -> String {
+        let PaperTable { title, quantity, .. } = self;
+        let cells = "the printed value, ours in bold, and the verdict";
+        match title.to_lowercase().ends_with(&quantity.to_lowercase()) {
+            true => format!("{title}. Each cell: {cells}."),
+            false => format!("{title}. {}: {cells}.", capital(quantity)),
+        }
+    }
+
     fn words(&self, data: &str, method: &str, cell: &PaperCell) -> Vec<String> {
         let ends =
             |(low, high): (f64, f64)| format!("{} to {}", self.number(Some(low)), self.number(Some(high)));
@@ -175,7 +190,7 @@ impl PaperTable {
             cell.interval.map_or(String::new(), ends),
             cell.difference().map_or(String::new(), |(d, _)| self.signed(d)),
             self.number(cell.reference),
-            self.verdict(cell),
+            self.verdict(cell).into(),
             cell.remark.clone(),
         ]
     }
@@ -257,6 +272,22 @@ mod tests {
         assert!(text.contains(" & a\\_b & c \\\\\n\\midrule\n"), "{text}");
         let row = "M \\& N & 89.2 $\\pm$ 0.6 / \\textbf{88.0} (reproduced) & 83.9 (81.2 to 85.7) \\\\\n";
         assert!(text.contains(row), "{text}");
-        assert_eq!(text.matches("accuracy \\%").count(), 1);
+        assert!(
+            text.contains(
+                "\\caption{Table 3. Accuracy \\%: the printed value, ours in bold, and the verdict.}"
+            ),
+            "{text}"
+        );
+        let mut paper = paper();
+        paper.tables[0].title = "Table 3: accuracy %".into();
+        paper.quick = "1 of 2 data sets".into();
+        let said = "\\caption{Table 3: accuracy \\%. Each cell: the printed value, ours in bold, and the verdict. \
+                    Quick version: 1 of 2 data sets.}";
+        assert!(paper.latex().contains(said), "{}", paper.latex());
+        assert!(
+            paper
+                .markdown("T")
+                .starts_with("### T (quick version)\n\nS. Ours: nested. Quick version: 1 of 2 data sets.\n")
+        );
     }
 }

@@ -9,7 +9,8 @@ use crate::table::{TableCell, TableOptions, numbers, table, words};
 const LEGEND: &str = "Each cell: the printed value, ours in bold, the difference with its 95 % interval. Reproduced: the \
                       printed value lies in our interval. Above, below: ours is higher or lower. Too imprecise: it lies in \
                       our interval, but the interval extends more than 3 points (a tenth of the value for regression \
-                      errors) to either side, or there is no interval.";
+                      errors) to either side, or there is no interval. Undefined: the metric has no value for what was \
+                      predicted.";
 
 const REFERRED: &str = "Each cell: the value of an independent implementation, and ours in bold.";
 
@@ -64,7 +65,7 @@ fn axes(page: &mut Markup, axes: &[RankAxis], id: &str) {
     }
 }
 
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or(String::new(), |c| c.to_uppercase().chain(rest).collect())
 }
@@ -126,7 +127,7 @@ impl PaperTable {
                     _ if self.is_worse(cell) => "pill bad",
                     _ => "pill",
                 };
-                m.leaf("span", &[("class", class), ("title", cell.remark.as_str())], &self.verdict(cell));
+                m.leaf("span", &[("class", class), ("title", cell.remark.as_str())], self.verdict(cell));
             }
         })
     }
@@ -170,7 +171,7 @@ impl PaperTable {
                     None => TableCell::text(""),
                 },
                 number(cell.reference),
-                TableCell::text(&self.verdict(cell)),
+                TableCell::text(self.verdict(cell)),
                 TableCell::text(&cell.remark).class("remark"),
             ];
             (String::new(), cells)
