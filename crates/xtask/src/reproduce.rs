@@ -202,7 +202,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         section.markdown(),
         today(),
         threads(),
-        started.elapsed().as_secs_f64()
+        section.seconds.unwrap_or_else(|| started.elapsed().as_secs_f64())
     );
     print(&if markdown { page.clone() } else { section.text() });
     if write {
@@ -234,7 +234,9 @@ fn experiments(cli: &Cli, files: &[PathBuf], options: &[&str], anew: bool) -> Re
     let mut section = Section::default();
     for file in files {
         // A line above the table says how many values were not run.
-        let table = first_table(&cli.experiment(file, options, anew)?);
+        let (table, seconds) = cli.experiment(file, options, anew)?;
+        let table = first_table(&table);
+        *section.seconds.get_or_insert(0.0) += seconds;
         section.page(
             table.lines().filter(|line| !line.contains("| not run |")).map(|l| format!("{l}\n")).collect(),
         );

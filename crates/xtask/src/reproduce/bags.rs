@@ -17,7 +17,13 @@ impl Bags {
     /// A data set by file, name or generator; `folder` is for what lies between.
     pub(super) fn read(cli: &Cli, data: &str, folder: &Path) -> Result<Bags> {
         let file = folder.join("bags.csv");
-        cli.run(&["convert".as_ref(), data.as_ref(), file.as_os_str(), "--quiet".as_ref()])?;
+        cli.run(&[
+            "convert".as_ref(),
+            data.as_ref(),
+            file.as_os_str(),
+            "--force".as_ref(),
+            "--quiet".as_ref(),
+        ])?;
         let text = std::fs::read_to_string(&file)?;
         anyhow::ensure!(!text.contains('"'), "{data}: cells in quotes are not understood here");
         let mut lines = text.lines().map(|l| l.split(',').map(String::from).collect());

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
@@ -65,9 +66,11 @@ impl Cli {
         listed.as_array().context("the list of methods")?.iter().map(one).collect()
     }
 
-    /// Runs an experiment under `target/experiments`, with these options; its table in Markdown. Where records of the same run
-    /// are there, they are removed if everything is to be computed `anew`, and completed otherwise.
-    pub(super) fn experiment(&self, file: &Path, options: &[&str], anew: bool) -> Result<String> {
+    /// Runs an experiment under `target/experiments`, with these options; its table in Markdown, and the seconds that it took, those
+    /// of fits that were there already included. Where records of the same run are there, they are removed if everything is to be
+    /// computed `anew`, and completed otherwise.
+    pub(super) fn experiment(&self, file: &Path, options: &[&str], anew: bool) -> Result<(String, f64)> {
+        let started = Instant::now();
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let ending = if options.contains(&"--quick") { "-quick" } else { "" };
         let folder = target().join("experiments").join(format!("{name}{ending}"));
@@ -87,12 +90,36 @@ impl Cli {
             bail!("{}: {}", file.display(), said.lines().last().unwrap_or("nothing came out"));
         };
         say(&format!("{name}: {}", if output.status.success() { "done" } else { said.trim() }));
+        let found: Value = serde_json::from_slice(&std::fs::read(folder.join("table.json"))?)?;
+        let seconds = fit_seconds(&found).max(started.elapsed().as_secs_f64());
         // Without the remark above it, which is for whoever finds the file.
-        Ok(table[table.find("### ").unwrap_or(0)..].to_string())
+        Ok((table[table.find("### ").unwrap_or(0)..].to_string(), seconds))
     }
+}
+
+/// The time of all fits of an experiment; several tables show the same ones.
+fn fit_seconds(table: &Value) -> f64 {
+    let results = table["results"].as_array().map_or(&[][..], Vec::as_slice);
+    let first = results.first().map(|line| &line["table"]);
+    let of_first = results.iter().filter(|line| Some(&line["table"]) == first);
+    of_first.filter_map(|line| line["seconds"].as_f64()).sum()
 }
 
 /// A number of an answer, by the keys that lead to it.
 pub(super) fn number(answer: &Value, path: &str) -> Result<f64> {
     answer.pointer(path).and_then(Value::as_f64).with_context(|| format!("no number at {path} in {answer}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_fits_is_counted_once_for_all_tables() {
+        let line = |table: &str, seconds: Value| serde_json::json!({ "table": table, "seconds": seconds });
+        let results =
+            [line("a", 1.5.into()), line("a", Value::Null), line("a", 2.0.into()), line("b", 1.5.into())];
+        assert_eq!(fit_seconds(&serde_json::json!({ "results": results })), 3.5);
+        assert_eq!(fit_seconds(&serde_json::json!({ "results": [] })), 0.0);
+    }
 }
