@@ -81,7 +81,7 @@ fn seeds_of_an_experiment_are_runs_of_their_own_and_what_is_expected_is_judged()
     assert_eq!((&m["expected"], &m["within"]), (&serde_json::json!([450.0, 550.0]), &false.into()));
     assert_eq!((&n["expected"], &n["within"]), (&serde_json::json!([0.0, 100.0]), &true.into()));
     let table = std::fs::read_to_string(folder.path().join("seeds/table.md")).unwrap();
-    assert!(table.contains("nested (kfold=3, inner kfold=2), 2 seeds."), "{table}");
+    assert!(table.contains("nested (kfold=3, inner kfold=2), seeds 3 to 4."), "{table}");
     assert!(table.contains("| 500.0 |  | outside the expected 450.0 to 550.0 |"), "{table}");
     assert!(table.contains("| within the expected 0.0 to 100.0 |"), "{table}");
     assert!(folder.path().join("seeds/01-a-seed-4/records.jsonl").is_file());
