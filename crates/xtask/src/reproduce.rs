@@ -34,6 +34,8 @@ enum Source {
     OtherFiles,
     /// A function of its own.
     Function(fn(&Cli) -> Result<Section>),
+    /// The same, but its tables are on docs/choosing.md.
+    Choosing(fn(&Cli) -> Result<Section>),
     /// A simulation that needs no command line; its tables are on docs/evaluation.md.
     Simulation(fn() -> Result<Section>),
 }
@@ -86,6 +88,11 @@ const ALL: &[(&str, &str, Source)] = &[
         Source::Function(auto::run),
     ),
     (
+        "methods",
+        "single methods on all sets at hand, for who chooses one",
+        Source::Choosing(auto::single_methods),
+    ),
+    (
         "isk-table",
         "Table 3 of the paper of the isolation set-kernel, with all repeats",
         Source::Table("isk-table-3", &["musk1", "elephant", "fox", "tiger"]),
@@ -129,6 +136,7 @@ impl Source {
     fn page(&self) -> PathBuf {
         root().join(match self {
             Source::Simulation(_) => "docs/evaluation.md",
+            Source::Choosing(_) => "docs/choosing.md",
             _ => "docs/reproduction.md",
         })
     }
@@ -186,7 +194,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             let full = std::env::var_os("BAGWISE_PAPERS").is_some_and(|v| v == "full");
             experiments(&cli()?, &other_files()?, if full { &[] } else { &["--quick"] }, false)?
         }
-        Source::Function(function) => function(&cli()?)?,
+        Source::Function(function) | Source::Choosing(function) => function(&cli()?)?,
         Source::Simulation(simulation) => {
             // Learners are trained here, which takes hours without optimisation.
             let words: Vec<&str> =

@@ -1,6 +1,6 @@
 //! `auto` as a whole on the five sets that papers compare on: accuracy, area under the ROC curve and time of nested cross-validation
 //! over five partitions, and what the outer folds chose. Beside the best single method on the folds of one partition, also on other
-//! sets. And random labels.
+//! sets. And random labels. All single methods on all sets are a section of their own.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,6 +37,9 @@ const OTHERS: [&str; 8] = [
     "webmining1",
     "image1000",
 ];
+
+/// Sets of yet other kinds, for single methods only.
+const MORE: [&str; 4] = ["mutagenesis_bonds", "mutagenesis_chains", "webmining4", "webmining7"];
 
 /// What `auto` chooses from, each with its own scaling here.
 const SINGLE: [&str; 10] =
@@ -124,6 +127,54 @@ pub(super) fn run(cli: &Cli) -> Result<Section> {
         leakage::of_auto(cli)?,
     );
     Ok(section)
+}
+
+/// Every single method on every set at hand, for who chooses one.
+pub(super) fn single_methods(cli: &Cli) -> Result<Section> {
+    let headings: Vec<&str> =
+        ["set", "bags", "instances a bag", "features"].into_iter().chain(SINGLE).collect();
+    let (mut accuracies, mut areas) = (Table::new(&headings), Table::new(&headings));
+    let mut times = Table::new(&headings);
+    let mut total = 0.0;
+    for name in SETS.map(|s| s.0).into_iter().chain(OTHERS).chain(MORE) {
+        let Ok(file) = data_file(name) else { continue };
+        let shape = shape(cli, name, &file)?;
+        let mut rows = [shape.clone(), shape.clone(), shape];
+        for method in SINGLE {
+            let (answer, seconds) = evaluated(cli, name, &file, method, SEEDS.start)?;
+            total += seconds;
+            rows[0].push(cell(&answer, "accuracy"));
+            rows[1].push(cell(&answer, "roc_auc"));
+            rows[2].push(format!("{seconds:.1}"));
+        }
+        let [right, under, taken] = rows;
+        accuracies.row(with_best(right));
+        areas.row(with_best(under));
+        times.row(taken);
+    }
+    let mut section = Section::default();
+    section.seconds = Some(total);
+    section.add("Accuracy in percent:", accuracies);
+    section.add("Area under the ROC curve in percent:", areas);
+    section.add("CPU seconds of the whole evaluation:", times);
+    Ok(section)
+}
+
+/// The name of a set, its numbers of bags and features, and the mean number of instances in a bag.
+fn shape(cli: &Cli, name: &str, file: &Path) -> Result<Vec<String>> {
+    let found = cli.json(&["inspect"], &[file])?;
+    let (bags, mean) = (number(&found, "/bags")?, number(&found, "/bag_sizes/mean")?);
+    Ok(vec![name.into(), bags.to_string(), format!("{mean:.1}"), number(&found, "/attributes")?.to_string()])
+}
+
+/// The largest of the numbers behind the shape in bold.
+fn with_best(mut row: Vec<String>) -> Vec<String> {
+    let value = |cell: &String| cell.parse::<f64>().unwrap_or(f64::NEG_INFINITY);
+    let most = row[4..].iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+    for cell in row[4..].iter_mut().filter(|cell| value(cell) == most) {
+        *cell = format!("**{cell}**");
+    }
+    row
 }
 
 /// What a run printed, and its seconds on the processor. The figures are said at once. All runs together take more than an hour:
