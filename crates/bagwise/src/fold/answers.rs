@@ -50,15 +50,8 @@ impl TrainingTask<'_> {
         many: Option<(&PreparedFold, &Machines, &[usize])>,
         ctx: &Ctx,
     ) -> Result<Answers> {
-        let (bags, width) = (new.len(), self.tasks.len());
-        let mut outputs = Mat::new(bags, width, vec![f64::NAN; bags * width]);
-        let mut columns = there.iter();
-        for model in models {
-            let scores = model.predict(new, ctx)?.scores;
-            for (column, &k) in (0..scores.cols()).zip(&mut columns) {
-                (0..bags).for_each(|row| outputs.set(row, k, scores.get(row, column)));
-            }
-        }
+        let outputs = self.outputs_of_models(models, there, new, ctx)?;
+        let bags = new.len();
         let labels = self.labels(&outputs, None);
         let decided = |row: usize| decisive(&self.tasks, outputs.row(row), labels.get(row).copied());
         let Some(decided) = (0..bags).map(decided).collect::<Option<Vec<usize>>>() else {
@@ -76,6 +69,35 @@ impl TrainingTask<'_> {
             // A method that cannot tell why, or not within the memory there is, is judged all the same.
             Err(_) => Ok(Answers { outputs, reasons: None }),
         }
+    }
+
+    /// Outputs of models in the order of the machines, not a number where there is no machine.
+    fn outputs_of_models(
+        &self,
+        models: &[Box<dyn Predictor>],
+        there: &[usize],
+        new: &Bags,
+        ctx: &Ctx,
+    ) -> Result<Mat> {
+        let (bags, width) = (new.len(), self.tasks.len());
+        // Most often one model has them all, in order. With hundreds of classes a copy would take hundreds of megabytes.
+        if let [model] = models
+            && there.len() == width
+            && model.outputs() == width
+        {
+            return Ok(model.predict(new, ctx)?.scores);
+        }
+        let mut outputs = Mat::new(bags, width, vec![f64::NAN; bags * width]);
+        let mut first = 0;
+        for model in models {
+            let scores = model.predict(new, ctx)?.scores;
+            let own = &there[first..first + scores.cols()];
+            for row in 0..bags {
+                own.iter().zip(scores.row(row)).for_each(|(&k, &score)| outputs.set(row, k, score));
+            }
+            first += scores.cols();
+        }
+        Ok(outputs)
     }
 
     /// Why the machine that decided a bag said so, by a model of that machine alone: of the many pairs of many classes few

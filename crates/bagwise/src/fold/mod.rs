@@ -458,25 +458,26 @@ impl<'a> TrainingTask<'a> {
         ctx: &Ctx,
     ) -> Result<Vec<Mat>> {
         let machines = self.tasks.len();
-        let mut out =
-            vec![Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]); points.len()];
+        let nothing = || Mat::new(bags.len(), machines, vec![f64::NAN; bags.len() * machines]);
         if frame.holds(bags) {
             let at = frame.positions(bags);
-            for (out, machines) in out.iter_mut().zip(points) {
+            let of_point = |machines: &Machines| -> Result<Mat> {
                 if frame.is_shared() && machines.0.iter().all(Option::is_some) {
                     let fits: Vec<&SolvedFit> = machines.0.iter().flatten().collect();
-                    *out = frame.prepared(0).scores_of_all(&fits, &at, ctx)?;
-                    continue;
+                    return frame.prepared(0).scores_of_all(&fits, &at, ctx);
                 }
+                let mut out = nothing();
                 for (k, fit) in machines.0.iter().enumerate() {
                     let Some(fit) = fit else { continue };
                     for (row, score) in frame.prepared(k).scores(fit, &at, ctx)?.into_iter().enumerate() {
                         out.set(row, k, score);
                     }
                 }
-            }
-            return Ok(out);
+                Ok(out)
+            };
+            return points.iter().map(of_point).collect();
         }
+        let mut out: Vec<Mat> = points.iter().map(|_| nothing()).collect();
         let new = frame.transform.apply(&self.bags.select(bags), ctx)?;
         let at = frame.positions(train);
         // One model for all machines, or one for each where labels are learned from.
@@ -494,8 +495,12 @@ impl<'a> TrainingTask<'a> {
                 }
                 let fits: Vec<&SolvedFit> = there.iter().map(|t| t.2).collect();
                 let scores = frame.prepared(first).model(&fits, &at, ctx)?.predict(&new, ctx)?.scores;
-                for (column, (p, k, _)) in there.into_iter().enumerate() {
-                    (0..bags.len()).for_each(|row| out[p].set(row, k, scores.get(row, column)));
+                // Row by row: a row of hundreds of classes is longer than the cache.
+                for row in 0..bags.len() {
+                    there
+                        .iter()
+                        .zip(scores.row(row))
+                        .for_each(|((p, k, _), score)| out[*p].set(row, *k, *score));
                 }
             }
         }
