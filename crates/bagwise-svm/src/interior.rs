@@ -58,12 +58,12 @@ struct DenseRows<'a> {
 }
 
 /// The coefficients with a given sum, rounded to the bounds that hold, from where the steps ended. Who asked looks whether that
-/// is any better.
+/// is any better. `rest` is what other coefficients add to the objective: the gap is small or large beside the whole.
 pub(crate) fn near_optimum(
     values: &[f64],
     columns: usize,
     dual: &Dual,
-    sum: f64,
+    (sum, rest): (f64, f64),
     cancel: Option<&AtomicBool>,
 ) -> Option<Vec<f64>> {
     let n = dual.len();
@@ -91,7 +91,7 @@ pub(crate) fn near_optimum(
         let imbalance = b.iter().sum::<f64>() - sum;
         let gap: f64 = (0..n).filter(|&i| moves(i)).map(|i| above[i] * low[i] + below[i] * high[i]).sum();
         let quadratic = 0.5 * weights.iter().map(|v| v * v).sum::<f64>();
-        let objective = quadratic - dual.linear.iter().zip(&b).map(|(l, b)| l * b).sum::<f64>();
+        let objective = rest + quadratic - dual.linear.iter().zip(&b).map(|(l, b)| l * b).sum::<f64>();
         // What rounding leaves grows with the numbers that are added up.
         let largest = |values: &[f64]| values.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
         let worst = (0..n).filter(|&i| moves(i)).fold(0.0, |worst: f64, i| worst.max(residual[i].abs()));

@@ -142,6 +142,9 @@ const PATIENCE: usize = 10;
 /// What a leap must gain, as a share of the objective, for another to be worth trying.
 const LEAST_GAIN: f64 = 1e-12;
 
+/// How many times as long descent goes on alone after each leap that gained nothing.
+const LESS_OFTEN: usize = 8;
+
 /// How many times the largest violation a coefficient must point outwards to be skipped, where skipped rows are outside
 /// memory. With 1 they are looked at twice as often; with 10 the others are too many to be at hand.
 const FAR_MARGIN: f64 = 4.0;
@@ -202,7 +205,8 @@ fn solve(
         let settled = violation.max(imbalance) <= 0.5 * params.tolerance;
         let cancelled = params.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let last = cancelled || passes >= params.max_passes;
-        let leaps = leap.is_some_and(|enough| visits >= enough * active.len().max(features.columns()));
+        let leaps =
+            leap.is_some_and(|enough| visits >= enough.saturating_mul(active.len().max(features.columns())));
         if settled || last || leaps || visited >= patience {
             // Where objectives are compared, the constraint must be met.
             let outputs = descent.refresh(settled || last || by_gap || leaps);
@@ -225,9 +229,9 @@ fn solve(
             }
             if leaps {
                 let better = descent.leap(&active, now.objective, params);
-                // If nearly all rows are no better for it, what is left is a matter of rounding; with few of them, other rows may
-                // be what counts.
-                leap = leap.filter(|_| better.is_some() || 2 * active.len() <= n);
+                // Rounding may be all that is left, or more than the other method can deal with: it is asked ever less often.
+                leap = leap
+                    .map(|enough| if better.is_some() { enough } else { enough.saturating_mul(LESS_OFTEN) });
                 visits = 0;
                 if let Some(better) = better {
                     descent = better;
@@ -284,9 +288,9 @@ impl<'a> Descent<'a> {
     fn leap(&self, active: &[usize], objective: f64, params: &LinearParams<'_>) -> Option<Descent<'a>> {
         let Features::Dense { values, columns } = *self.features else { return None };
         let mut b = self.b.clone();
-        // A copy of nearly all rows would save nothing.
+        // A copy of more than half of the rows would save little.
         if 2 * active.len() > b.len() {
-            b = interior::near_optimum(values, columns, self.dual, 0.0, params.cancel)?;
+            b = interior::near_optimum(values, columns, self.dual, (0.0, 0.0), params.cancel)?;
         } else {
             let mut active = active.to_vec();
             active.sort_unstable();
@@ -303,7 +307,9 @@ impl<'a> Descent<'a> {
                 tube: self.dual.tube,
             };
             let sum = -b.iter().sum::<f64>();
-            let own = interior::near_optimum(&rows, columns, &dual, sum, params.cancel)?;
+            let products = self.dual.linear.iter().zip(&b).map(|(l, b)| l * b);
+            let rest = 0.5 * fixed.iter().map(|v| v * v).sum::<f64>() - products.sum::<f64>();
+            let own = interior::near_optimum(&rows, columns, &dual, (sum, rest), params.cancel)?;
             active.iter().zip(own).for_each(|(&i, own)| b[i] = own);
         }
         let mut there = Descent::new(self.features, self.dual, Some(&b));
