@@ -175,11 +175,20 @@ fn the_front_door_judges_the_choice_as_a_whole() {
     let data = two_signs(60, 0.5, 5).with_groups(groups).unwrap();
     let found = evaluate(&data, "auto").folds(3).inner(3).run().unwrap();
     assert_eq!(found.records.len(), 3);
+    let mut several = 0;
     for record in &found.records {
         assert!(record.succeeded(), "{:?}", record.outcome);
         let method = record.parameters["method"].as_str().unwrap();
         assert!(record.parameters.contains_key(if method == "ensemble" { "members" } else { "scale" }));
+        assert_eq!(record.parameters.contains_key("instead of"), method == "ensemble");
+        if method == "ensemble" {
+            // It was not worse than the single method by more than the error, or would not be used.
+            let [gain, error] = ["gain", "gain error"].map(|key| record.parameters[key].as_f64().unwrap());
+            assert!(error > 0.0 && gain > -error && gain < 1.0, "{gain} {error}");
+            several += 1;
+        }
     }
+    assert!(several > 0, "no fold took several");
     // A scaling that is asked for is the only one, and methods with parameters of the user's take part.
     let config = MethodConfig::new("auto").scale(bagwise::preprocess::Scale::ZScore).param("wmksvm.c", 3);
     let setups = config.resolve(&data, true).unwrap();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bagwise::judge::Truth;
 use serde_json::Value;
 
 use crate::markup::{Markup, listed};
@@ -52,43 +53,107 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
     });
 }
 
-/// Which method each outer fold chose, where the choice was among methods: how often, with which scaling, and what inner folds
-/// promised.
-fn methods_chosen(page: &mut Markup, view: &View<'_>) {
-    for line in &view.verdict.table {
-        let mut chosen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        let mut fits = 0;
-        for record in view.records(&line.method).filter(|r| r.succeeded()) {
+/// What the outer folds chose, where the choice was among methods.
+struct MethodsChosen {
+    /// What was chosen, with the values on inner folds.
+    choices: Vec<(String, Vec<f64>)>,
+    /// Methods, in how many folds each took part, and the sum of its shares.
+    members: Vec<(String, usize, f64)>,
+    /// What several together gained over the single method in the folds that took several.
+    gains: Vec<f64>,
+    fits: usize,
+}
+
+impl MethodsChosen {
+    fn of(view: &View<'_>, method: &str) -> Option<MethodsChosen> {
+        let mut choices: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let mut members: BTreeMap<String, (usize, f64)> = BTreeMap::new();
+        let (mut gains, mut fits) = (Vec::new(), 0);
+        for record in view.records(method).filter(|r| r.succeeded()) {
             let text = |key: &str| record.parameters.get(key).map(word);
             let Some(method) = text("method") else { continue };
             let name = match (text("members"), text("scale")) {
                 (Some(members), _) => format!("together: {members}"),
                 (None, Some(scale)) => format!("{method}, scaling {scale}"),
-                (None, None) => method,
+                (None, None) => method.clone(),
             };
-            chosen.entry(name).or_default().extend(record.inner);
+            choices.entry(name).or_default().extend(record.inner);
+            let shares = record.parameters.iter().filter_map(|(key, value)| {
+                let share = value.as_str()?.split(' ').next()?.parse::<f64>().ok()?;
+                Some((key.strip_prefix("member ")?.to_string(), share))
+            });
+            let mut shares: Vec<(String, f64)> = shares.collect();
+            if shares.is_empty() {
+                shares.push((method, 1.0));
+            }
+            for (member, share) in shares {
+                let (folds, sum) = members.entry(member).or_default();
+                (*folds, *sum) = (*folds + 1, *sum + share);
+            }
+            gains.extend(record.parameters.get("gain").and_then(Value::as_f64));
             fits += 1;
         }
-        if chosen.is_empty() {
-            continue;
+        let mut choices: Vec<(String, Vec<f64>)> = choices.into_iter().collect();
+        choices.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.cmp(&b.0)));
+        let mut members: Vec<(String, usize, f64)> =
+            members.into_iter().map(|(name, (folds, sum))| (name, folds, sum)).collect();
+        members.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+        (fits > 0).then_some(MethodsChosen { choices, members, gains, fits })
+    }
+
+    /// How stable the choice is, and what is gained by taking several methods.
+    fn sentence(&self, of_values: bool) -> String {
+        let MethodsChosen { choices, gains, fits, .. } = self;
+        let mut text = match choices.len() {
+            1 => format!("All {fits} folds made the same choice."),
+            n => format!("{n} different choices in {fits} folds."),
+        };
+        if !gains.is_empty() {
+            let mean = gains.iter().sum::<f64>() / gains.len() as f64;
+            let (by, way) = (number(mean.abs()), if mean < 0.0 { "higher" } else { "lower" });
+            let what = if of_values { "squared error" } else { "squared error of the probabilities" };
+            text += &format!(
+                " {} took several methods together. On inner folds that had no part in the choice, their {what} was {way} by \
+                 {by} on average than that of the single method.",
+                if gains.len() == *fits {
+                    "All folds".into()
+                } else {
+                    format!("{} of {fits} folds", gains.len())
+                },
+            );
         }
-        let mut order: Vec<(String, Vec<f64>)> = chosen.into_iter().collect();
-        order.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.cmp(&b.0)));
+        text
+    }
+}
+
+/// Which methods each outer fold chose: how often, with which scaling or shares, and what inner folds promised.
+fn methods_chosen(page: &mut Markup, view: &View<'_>) {
+    for line in &view.verdict.table {
+        let Some(chosen) = MethodsChosen::of(view, &line.method) else { continue };
+        let fits = chosen.fits;
         page.leaf("h3", &[("class", "part")], &format!("What {} chose", line.method));
         page.leaf(
             "p",
             &[("class", "lead")],
-            "The choice is made anew in each outer fold. If folds choose different methods, the data do not tell them apart; the \
-             estimate is that of the choice as a whole.",
+            &format!(
+                "The choice is made anew in each outer fold. If folds choose different methods, the data do not tell them apart; the \
+                 estimate is that of the choice as a whole. {}",
+                chosen.sentence(matches!(view.roster().truth, Truth::Values(_)))
+            ),
         );
+        let of_fits = |n: usize| TableCell::shown(n as f64, &format!("{n} of {fits}"));
+        let columns = [words("method"), numbers("folds"), numbers("mean share")];
+        let rows = chosen.members.iter().map(|(name, folds, sum)| {
+            let cells =
+                vec![TableCell::text(name), of_fits(*folds), TableCell::number(Some(sum / fits as f64), 2)];
+            (String::new(), cells)
+        });
+        let caption = format!("Methods that {} used, and their mean share over all folds", line.method);
+        table(page, TableOptions { caption: &caption, ..TableOptions::default() }, &columns, rows.collect());
         let columns = [words("choice"), numbers("folds"), numbers("inner folds")];
-        let rows = order.iter().map(|(name, inner)| {
+        let rows = chosen.choices.iter().map(|(name, inner)| {
             let mean = inner.iter().sum::<f64>() / inner.len().max(1) as f64;
-            let cells = vec![
-                TableCell::text(name),
-                TableCell::shown(inner.len() as f64, &format!("{} of {fits}", inner.len())),
-                TableCell::number(Some(mean), 3),
-            ];
+            let cells = vec![TableCell::text(name), of_fits(inner.len()), TableCell::number(Some(mean), 3)];
             (String::new(), cells)
         });
         let caption = format!("What {} chose in each outer fold", line.method);
@@ -348,6 +413,25 @@ fn tally(name: &str, fits: &[BTreeMap<String, String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_choice_is_summed_up_in_words() {
+        let chosen = |choices: &[&str], gains: &[f64]| MethodsChosen {
+            choices: choices.iter().map(|name| (name.to_string(), vec![0.9])).collect(),
+            members: Vec::new(),
+            gains: gains.to_vec(),
+            fits: 3,
+        };
+        assert_eq!(chosen(&["a"], &[]).sentence(false), "All 3 folds made the same choice.");
+        let said = chosen(&["a", "b"], &[0.5, -0.25]).sentence(false);
+        assert_eq!(
+            said,
+            "2 different choices in 3 folds. 2 of 3 folds took several methods together. On inner folds that had no part in the \
+             choice, their squared error of the probabilities was lower by 0.125 on average than that of the single method."
+        );
+        assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("All folds took"));
+        assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("their squared error was higher by 0.5"));
+    }
 
     #[test]
     fn powers_of_two_are_written_as_such() {

@@ -45,6 +45,15 @@ pub(super) struct MethodMix {
     /// Which learners, the largest share first.
     pub(super) members: Vec<(usize, f64)>,
     pub(super) out_of_fold: Mat,
+    pub(super) gain: Gain,
+}
+
+/// By how much the loss of a bag is lower together than with the single learner, on folds that had no part in the choice.
+#[derive(Clone, Copy)]
+pub(crate) struct Gain {
+    pub(crate) mean: f64,
+    /// The standard error of the mean over bags, or groups.
+    pub(crate) error: f64,
 }
 
 impl<'a> Judge<'a> {
@@ -233,9 +242,8 @@ impl<'a> Judge<'a> {
                     self.weights[row] * (self.loss(alone.row(row), row) - self.loss(together.row(row), row));
             }
         }
-        if !self.holds_its_own(&gains) {
-            return Ok(None);
-        }
+        // What is worse by more than that is not worth having.
+        let Some(gain) = self.gain(&gains).filter(|gain| gain.mean > -gain.error) else { return Ok(None) };
         let mut odds = Vec::with_capacity(joining.len());
         for &which in &joining {
             odds.push((which, self.cross_fitted(|v| learners[which].without[v], ctx)?));
@@ -244,23 +252,22 @@ impl<'a> Judge<'a> {
         let members = self.greedy(&odds, &all);
         let mut out_of_fold = Mat::zeros(self.folds.len(), self.task.tasks.len());
         Self::sum(&members, &odds, &all, &mut out_of_fold);
-        Ok(Some(MethodMix { members, out_of_fold }))
+        Ok(Some(MethodMix { members, out_of_fold, gain }))
     }
 
-    /// Whether the mean of paired differences is not negative by more than its standard error; units are bags, or groups. What makes
-    /// no difference at all is not worth having.
-    fn holds_its_own(&self, gains: &[f64]) -> bool {
+    /// The mean of paired differences and its standard error; units are bags, or groups. One unit has none.
+    fn gain(&self, gains: &[f64]) -> Option<Gain> {
         let mut of_unit = std::collections::BTreeMap::new();
         for (unit, gain) in self.units.iter().zip(gains) {
             *of_unit.entry(*unit).or_insert(0.0) += gain;
         }
-        let n = of_unit.len() as f64;
-        if n < 2.0 {
-            return false;
+        let (n, weight) = (of_unit.len() as f64, self.weights.iter().sum::<f64>());
+        if n < 2.0 || weight <= 0.0 {
+            return None;
         }
-        let mean = of_unit.values().sum::<f64>() / n;
-        let spread: f64 = of_unit.values().map(|g: &f64| (g - mean).powi(2)).sum();
-        mean > -(spread / (n * (n - 1.0))).sqrt()
+        let sum: f64 = of_unit.values().sum();
+        let spread: f64 = of_unit.values().map(|g: &f64| (g - sum / n).powi(2)).sum();
+        Some(Gain { mean: sum / weight, error: (spread * n / (n - 1.0)).sqrt() / weight })
     }
 }
 

@@ -5,7 +5,7 @@
 //! standard error of the best (the rule of [`recommended`]). Several together replace it unless it is better than they are by more
 //! than a standard error ([`super::ensemble`]).
 
-use super::ensemble::{Judge, OutOfFold};
+use super::ensemble::{Gain, Judge, OutOfFold};
 use super::tune::Among;
 use super::{FoldScope, LEVEL, MANY_MACHINES, TrainOptions, TrainingTask, Tuned};
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
@@ -38,6 +38,8 @@ pub(super) struct ChosenTogether {
     pub(super) others: Vec<Tuned>,
     /// The outputs of the sum for the training bags, by sigmoids and machines that had not seen them.
     pub(super) out_of_fold: Mat,
+    /// The single learner that they replace, and what that gained.
+    pub(super) instead: (usize, Gain),
 }
 
 /// A learner that is still in.
@@ -94,11 +96,12 @@ pub(super) fn choose(
         let judge = Judge::new(&learners[*which], train, &folds);
         described.push((*which, *share, judge.final_lines(&tuned.out_of_fold, ctx)?));
     }
+    let instead = (finalists[single].which, mixture.gain);
     let mut finalists: Vec<Option<Entrant>> = finalists.into_iter().map(Some).collect();
     let mut take = |at: usize| finalists[at].take().expect("every member is there once").tuned;
     let tuned = take(*first);
     let others = rest.iter().map(|(at, _)| take(*at)).collect();
-    let together = ChosenTogether { members: described, others, out_of_fold: mixture.out_of_fold };
+    let together = ChosenTogether { members: described, others, out_of_fold: mixture.out_of_fold, instead };
     Ok(Choice { which: together.members[0].0, tuned, together: Some(together) })
 }
 

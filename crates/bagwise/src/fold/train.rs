@@ -2,6 +2,7 @@
 //! fit on the whole training part, calibrate and set the threshold from out-of-fold outputs. Evaluation calls this
 //! for every outer fold and `fit` for all bags, so that an estimate holds for the model that `fit` returns.
 
+use super::ensemble::Gain;
 use super::portfolio::{self, Choice, ChosenTogether};
 use super::{Answers, FoldScope, MANY_MACHINES, Machines, PreparedFold, Refit, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
@@ -67,6 +68,8 @@ pub(crate) struct TrainedEnsemble {
     pub(crate) members: Vec<(usize, f64, Vec<(f64, f64)>)>,
     /// The points and machines of all but the first.
     pub(crate) others: Vec<(Point, Refit)>,
+    /// The single learner that they replace, and what that gained on inner folds.
+    pub(crate) instead: (usize, Gain),
 }
 
 impl TrainedRule {
@@ -88,7 +91,7 @@ impl TrainedRule {
 
     /// The members with their points, the largest share first; nothing for a single method.
     pub(crate) fn members(&self) -> Vec<(usize, &Point, f64)> {
-        let Some(TrainedEnsemble { members, others }) = &self.ensemble else { return Vec::new() };
+        let Some(TrainedEnsemble { members, others, .. }) = &self.ensemble else { return Vec::new() };
         let points = [&self.tuned.point].into_iter().chain(others.iter().map(|(point, _)| point));
         members.iter().zip(points).map(|((which, share, _), point)| (*which, point, *share)).collect()
     }
@@ -100,7 +103,7 @@ impl TrainedRule {
         train: &[usize],
         ctx: &Ctx,
     ) -> Result<Option<(Vec<MemberHeader>, Box<dyn Predictor>)>> {
-        let Some(TrainedEnsemble { members, others }) = &self.ensemble else { return Ok(None) };
+        let Some(TrainedEnsemble { members, others, .. }) = &self.ensemble else { return Ok(None) };
         let refits = [&self.refit].into_iter().chain(others.iter().map(|(_, refit)| refit));
         let mut trained = Vec::with_capacity(members.len());
         for ((which, share, lines), refit) in members.iter().zip(refits) {
@@ -165,7 +168,7 @@ pub fn learn(
     let (threshold, threshold_met) = (chosen.map(|c| c.threshold), chosen.is_none_or(|c| c.met));
     let mut value = tuned.value;
     let mut ensemble = None;
-    if let Some(ChosenTogether { members, others, out_of_fold }) = together {
+    if let Some(ChosenTogether { members, others, out_of_fold, instead }) = together {
         value =
             learner.judge(&truth, &out_of_fold, wanted.metric, &portfolio::folds_of(train, inner), ctx)?;
         let mut trained = Vec::with_capacity(others.len());
@@ -173,7 +176,7 @@ pub fn learn(
             let refit = learners[*which].refit(&mut tuned, train, ctx)?;
             trained.push((tuned.point, refit));
         }
-        ensemble = Some(TrainedEnsemble { members, others: trained });
+        ensemble = Some(TrainedEnsemble { members, others: trained, instead });
     }
     Ok(TrainedRule { which, tuned, refit, ensemble, value, calibration, threshold, threshold_met })
 }

@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
-use crate::fold::{Machines, ResolvedConfig, TrainingTask, approximations};
+use crate::fold::{Gain, Machines, ResolvedConfig, TrainingTask, approximations};
 use crate::fold::{TrainOptions, learn};
 use crate::method::{AlternationEnd, Rounds, SolvedFit, converged};
 use crate::params::Point;
@@ -370,9 +370,9 @@ impl<'a> Run<'a> {
             ctx,
         )?;
         judged.reasons = reasons::reasons(learner, &fold.test, &answers);
-        judged.parameters = match learned.members().as_slice() {
-            [] => parameters(learner, &learned.tuned.point, learners.len() > 1),
-            members => parameters_of_members(learners, members),
+        judged.parameters = match &learned.ensemble {
+            None => parameters(learner, &learned.tuned.point, learners.len() > 1),
+            Some(ensemble) => parameters_of_members(learners, &learned.members(), ensemble.instead),
         };
         judged.inner = learned.value.filter(|_| self.trains_inner);
         judged.on_edge = learned.tuned.on_edge;
@@ -549,16 +549,21 @@ fn parameters(learner: &TrainingTask<'_>, point: &Point, named: bool) -> BTreeMa
     all
 }
 
-/// What several methods together are made of, a line for each, the largest share first.
+/// What several methods together are made of, a line for each, the largest share first; the single method that they replace, and by
+/// how much they were better on inner folds.
 fn parameters_of_members(
     learners: &[TrainingTask<'_>],
     members: &[(usize, &Point, f64)],
+    (single, gain): (usize, Gain),
 ) -> BTreeMap<String, serde_json::Value> {
     let name = |which: usize| learners[which].setup.method.info().name;
     let mut all = BTreeMap::new();
     all.insert("method".into(), crate::methods::ensemble::name().into());
     let names: Vec<&str> = members.iter().map(|(which, ..)| name(*which)).collect();
     all.insert("members".into(), names.join(", ").into());
+    all.insert("instead of".into(), name(single).into());
+    all.insert("gain".into(), gain.mean.into());
+    all.insert("gain error".into(), gain.error.into());
     for (which, point, share) in members {
         let setup = learners[*which].setup;
         let text = format!(
