@@ -335,3 +335,12 @@ fn what_to_do_about_a_failed_download_is_said_to_the_end() {
     let two = get("fox tiger");
     assert_eq!(two.matches(advice).count(), 2, "{two}");
 }
+
+#[test]
+fn data_in_the_program_need_no_download() {
+    let folder = folder();
+    let output = done(folder.path(), "data get musk1 --to here");
+    let said = [text(&output.stdout), text(&output.stderr)].concat();
+    assert!(said.contains("musk1: part of the program, so there is nothing to download"), "{said}");
+    assert!(!folder.path().join("here").exists());
+}
