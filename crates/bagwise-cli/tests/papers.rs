@@ -336,6 +336,99 @@ fn what_to_do_about_a_failed_download_is_said_to_the_end() {
     assert_eq!(two.matches(advice).count(), 2, "{two}");
 }
 
+/// Both tables read one file, which has a third metric too.
+const SEVERAL: &str = "\
+set,method,metric,value,spread,remark
+left,means,accuracy,0.8,,
+right,means,accuracy,0.9,,
+lost,means,accuracy,0.9,,
+left,means,mcc,0.5,,
+right,means,mcc,0.6,,
+lost,means,mcc,0.6,,
+(average),means,accuracy,0.85,,
+(average),means,mcc,0.55,,
+(average),means,seconds,12,,
+(rank),means,accuracy rank,1.0,,
+(rank),pairs,accuracy rank,2.0,,
+(rank),pairs,mcc rank,1.0,,
+(rank),majority class,mcc rank,2.0,,
+(rank),stranger,mcc rank,3.0,,
+";
+
+/// The rows below a table that stand for several cells, each as its cells.
+fn summaries(markdown: &str, title: &str) -> Vec<Vec<String>> {
+    let (_, table) = markdown.split_once(title).unwrap_or_else(|| panic!("no {title} in {markdown}"));
+    let (_, rows) = table.split_once("| of | what |").unwrap();
+    let rows = rows.lines().skip(2).take_while(|l| l.starts_with('|'));
+    rows.map(|l| l.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect()).collect()
+}
+
+#[test]
+fn summaries_of_one_metric_are_not_compared_with_another() {
+    let folder = two();
+    let path = folder.path();
+    write(path, "two.toml", &TWO.replace("mcc.csv", "printed.csv"));
+    write(path, "printed.csv", SEVERAL);
+    done(path, "run two.toml -o out --no-report");
+    let table = file(path, "out/table.md");
+    let json: Value = serde_json::from_str(&file(path, "out/table.json")).unwrap();
+    let mean = |title: &str| -> f64 {
+        let all = json["results"].as_array().unwrap().iter();
+        let of = |r: &&Value| r["table"] == title && r["name"] == "means";
+        all.filter(of).map(|r| r["mean"].as_f64().unwrap()).sum::<f64>() / 2.0
+    };
+    let find = |title: &str, of: &str, what: &str| {
+        summaries(&table, title).into_iter().find(|row| row[0] == of && row[1] == what)
+    };
+    let (first, second) = ("Table 1: accuracy", "Table 2: MCC");
+    for (title, metric, other) in [(first, "accuracy", "mcc"), (second, "mcc", "accuracy")] {
+        let row = find(title, "means", metric).unwrap();
+        assert_eq!(row[3], format!("{:.4}", mean(title)), "{table}");
+        assert_eq!(row[4], "ours over 2 of 3 data sets", "{table}");
+        assert!(find(title, "means", other).is_none(), "it belongs to the other table: {table}");
+        // No table shows this one, so it stays, with nothing next to it.
+        let seconds = find(title, "means", "seconds").unwrap();
+        assert_eq!(seconds[2..], ["12", "", ""], "{table}");
+        let ranks: Vec<Vec<String>> =
+            summaries(&table, title).into_iter().filter(|row| row[1].ends_with("rank")).collect();
+        assert!(ranks.iter().all(|row| row[1] == format!("{metric} rank")), "{table}");
+        let sum: f64 = ranks.iter().filter_map(|row| row[3].parse::<f64>().ok()).sum();
+        assert_eq!(sum, 3.0, "two methods are ranked: {table}");
+    }
+}
+
+#[test]
+fn an_average_over_part_of_the_data_sets_says_so_without_ranks() {
+    let folder = two();
+    let path = folder.path();
+    let averages: String =
+        PRINTED.lines().filter(|l| !l.contains("rank")).map(|l| format!("{l}\n")).collect();
+    write(path, "printed.csv", &format!("{averages}(average),means,accuracy,0.8,,\n"));
+    done(path, "run two.toml -o part --data left --methods means --no-report");
+    let row = summaries(&file(path, "part/table.md"), "Table 1").remove(0);
+    assert!(!row[3].is_empty() && row[4] == "ours over 1 of 2 data sets", "{row:?}");
+    done(path, "run two.toml -o whole --methods means --no-report");
+    assert!(!file(path, "whole/table.md").contains(" of 2 data sets"));
+}
+
+#[test]
+fn a_strange_name_is_reported_once_for_a_file_and_rightly() {
+    let folder = two();
+    let path = folder.path();
+    write(path, "two.toml", &TWO.replace("mcc.csv", "printed.csv"));
+    write(path, "printed.csv", SEVERAL);
+    let output = done(path, "run two.toml -o out --no-report");
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("no data set is called 'lost'").count(), 1, "{said}");
+    assert_eq!(said.matches("no method is called 'stranger'").count(), 1, "{said}");
+    assert!(
+        said.contains("line 4: no data set is called 'lost' in the experiment, so its numbers are not shown")
+    );
+    // Its rank is shown, as printed.
+    assert!(said.contains("'stranger' in the experiment, so there is no value of ours next to its numbers"));
+    assert!(file(path, "out/table.md").contains("| stranger | mcc rank | 3.0 |  |"));
+}
+
 #[test]
 fn data_in_the_program_need_no_download() {
     let folder = folder();

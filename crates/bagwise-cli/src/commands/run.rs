@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut experiment = Experiment::read(&args.file, args.quick)?;
     experiment.only(&args.data, &args.methods)?;
     let tables = experiment.tables()?;
-    let slips: Vec<String> = tables.iter().flat_map(|t| t.unknown_names(&experiment)).collect();
+    let slips = experiment.unknown_names(&tables);
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
     claim_folder(&folder, &experiment, session)?;
