@@ -18,6 +18,8 @@ pub(crate) enum Cell {
     OurResult(OurResult),
     /// The data set is not there, and why or what would help.
     Missing(String),
+    /// The user left out the data set or the method.
+    LeftOut,
     /// bagwise does not have the method.
     NoMethod,
 }
@@ -499,6 +501,7 @@ impl Line<'_> {
         let of_cell = match self.cell {
             Cell::OurResult(ours) => ours.remark(),
             Cell::Missing(why) => why.clone(),
+            Cell::LeftOut => "left out of this run".into(),
             Cell::NoMethod => "not implemented".into(),
         };
         let saw = matches!(self.cell, Cell::OurResult(ours) if ours.saw_test_bags);
@@ -518,6 +521,7 @@ impl Line<'_> {
             (None, _) => Agreement::NotPrinted,
             (_, None) => match self.cell {
                 Cell::OurResult(ours) if ours.is_undefined() => Agreement::Undefined,
+                Cell::OurResult(_) => Agreement::Failed,
                 _ => Agreement::NotRun,
             },
             _ if incomparable => Agreement::NotComparable,

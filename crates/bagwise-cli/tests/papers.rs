@@ -429,6 +429,95 @@ fn a_strange_name_is_reported_once_for_a_file_and_rightly() {
     assert!(file(path, "out/table.md").contains("| stranger | mcc rank | 3.0 |  |"));
 }
 
+/// Two runs of each data set, so that each has two folders.
+fn with_seeds() -> String {
+    TWO.replace("inner = 2\n", "inner = 2\nseeds = 2\n")
+}
+
+#[test]
+fn shards_that_are_not_joined_are_earlier_results_too() {
+    let folder = two();
+    let path = folder.path();
+    done(path, "run two.toml -o whole --no-report");
+    for shard in ["1/2", "2/2"] {
+        done(path, &format!("run two.toml -o out --data right --shard {shard}"));
+    }
+    let said = done(path, "run two.toml -o out --data left --no-report");
+    assert!(!text(&said.stderr).contains("not shown"), "{}", text(&said.stderr));
+    assert_eq!(file(path, "out/table.md"), file(path, "whole/table.md"));
+    // One shard alone is no result.
+    done(path, "run two.toml -o half --data right --shard 1/2");
+    let said = done(path, "run two.toml -o half --data left --no-report");
+    let said = text(&said.stderr);
+    assert!(said.contains("earlier results are not shown: ") && said.contains("fits of "), "{said}");
+}
+
+#[test]
+fn earlier_results_that_cannot_be_shown_are_named() {
+    let folder = two();
+    let path = folder.path();
+    let not_shown = |out: &str, why: &str| {
+        let said = done(path, &format!("run two.toml -o {out} --data left --no-report"));
+        assert!(
+            line(&file(path, &format!("{out}/table.md")), "right | means").contains("left out of this run")
+        );
+        let said = text(&said.stderr);
+        assert!(said.contains("earlier results are not shown: ") && said.contains(why), "{why}: {said}");
+    };
+    done(path, "run two.toml -o out --no-report");
+    write(path, "out/02-right/plan.json", "{");
+    not_shown("out", "plan.json");
+    write(path, "two.toml", &with_seeds());
+    done(path, "run two.toml -o seeds --no-report");
+    std::fs::remove_dir_all(path.join("seeds/02-right-seed-1")).unwrap();
+    not_shown("seeds", "02-right-seed-1");
+    // Nothing is said of what was never run.
+    let said = done(path, "run two.toml -o new --data left --no-report");
+    assert!(!text(&said.stderr).contains("not shown"), "{}", text(&said.stderr));
+}
+
+#[test]
+fn left_out_unavailable_and_failed_are_different_things() {
+    let folder = two();
+    let path = folder.path();
+    write(
+        path,
+        "two.toml",
+        &TWO.replace("name = 'right'", "name = 'right'\nunavailable = 'never published'"),
+    );
+    done(path, "run two.toml -o out --data left --methods means --no-report");
+    let row = |name: &str, data: &str, method: &str| {
+        let json: Value = serde_json::from_str(&file(path, &format!("{name}/table.json"))).unwrap();
+        let mut rows = json["results"].as_array().unwrap().clone().into_iter();
+        rows.find(|r| r["data"] == data && r["name"] == method).unwrap()
+    };
+    let right = row("out", "right", "means");
+    assert_eq!((&right["remark"], &right["status"]), (&"never published".into(), &"data missing".into()));
+    assert_eq!(row("out", "left", "pairs")["status"], "left out");
+    write(path, "two.toml", TWO);
+    done(path, "run two.toml -o parts --data left --no-report");
+    assert_eq!(row("parts", "right", "means")["status"], "left out");
+}
+
+#[test]
+fn a_method_whose_fits_all_failed_was_run() {
+    let folder = two();
+    let path = folder.path();
+    done(path, "run two.toml -o out --no-report");
+    let records = file(path, "out/01-left/records.jsonl");
+    let fail = |l: &str| match l.contains("\"method\":\"pairs\"") {
+        true => l.replace("\"status\":\"converged\"", "\"status\":\"failed\"") + "\n",
+        false => format!("{l}\n"),
+    };
+    write(path, "out/01-left/records.jsonl", &records.lines().map(fail).collect::<String>());
+    let output = bagwise(path, &["run", "two.toml", "-o", "out", "--no-report"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let table = file(path, "out/table.md");
+    let row = line(&table, "left | pairs");
+    assert!(row.contains("| failed | 3 of 3 fits failed |"), "{row}");
+    assert!(text(&output.stdout).contains("1 failed"), "{}", text(&output.stdout));
+}
+
 #[test]
 fn data_in_the_program_need_no_download() {
     let folder = folder();
