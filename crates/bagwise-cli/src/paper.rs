@@ -18,6 +18,8 @@ pub(crate) enum Cell {
     OurResult(OurResult),
     /// The data set is not there, and why or what would help.
     Missing(String),
+    /// The user left out the data set or the method.
+    LeftOut,
     /// bagwise does not have the method.
     NoMethod,
 }
@@ -200,6 +202,12 @@ impl Results<'_> {
         let scope = ranks.map_or(String::new(), |r| {
             format!("ours over {} data sets and {} methods", r.data.len(), r.methods.len())
         });
+        let part = self.part_of_sets(t);
+        let scope_of = |row: &PrintedRow| match &part {
+            _ if !table.numbers.takes(row) => "",
+            Some(part) if table.numbers.averages(row) => part,
+            _ => &scope,
+        };
         let summary = |row: &PrintedRow| PaperSummary {
             of: if row.set.starts_with('(') {
                 row.method.clone()
@@ -209,8 +217,10 @@ impl Results<'_> {
             what: row.metric.clone(),
             printed: row.value.clone(),
             ours: self.summary(t, row, ranks).unwrap_or_default(),
-            remark: [row.remark.as_str(), &scope].join("; ").trim_matches([';', ' ']).to_string(),
+            remark: [row.remark.as_str(), scope_of(row)].join("; ").trim_matches([';', ' ']).to_string(),
         };
+        let numbers = || self.tables.iter().map(|t| &t.numbers);
+        let summaries = table.numbers.summaries.iter().filter(|row| table.numbers.shows(row, numbers()));
         PaperTable {
             title: table.title.clone(),
             quantity: match (table.measure, table.percent) {
@@ -227,7 +237,7 @@ impl Results<'_> {
             data,
             methods: self.experiment.method.iter().map(|m| m.shown().to_string()).collect(),
             cells: self.lines_of(t).map(|line| self.judged_cell(&line)).collect(),
-            summaries: table.numbers.summaries.iter().chain(&table.tests).map(summary).collect(),
+            summaries: summaries.chain(&table.tests).map(summary).collect(),
             axes: self.axes(table, ranks),
         }
     }
@@ -275,11 +285,22 @@ impl Results<'_> {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    /// Our value of a number that stands for several cells.
+    /// Over how many data sets our averages are, if the paper's are over more.
+    fn part_of_sets(&self, t: usize) -> Option<String> {
+        let table = &self.tables[t];
+        let here = self.experiment.data.iter().filter(|d| table.has(d)).count();
+        let (ran, all) = (self.values(t).len(), table.numbers.sets().max(here));
+        (0 < ran && ran < all).then(|| format!("ours over {ran} of {all} data sets"))
+    }
+
+    /// Our value of a number that stands for several cells; none if it is not about what the table shows.
     fn summary(&self, t: usize, row: &PrintedRow, ranks: Option<&RankTable>) -> Option<String> {
+        if !self.tables[t].numbers.takes(row) {
+            return None;
+        }
         let few = digits(&self.tables[t]);
         // A paper may average methods that it does not rank.
-        if row.set == "(average)" && !row.is_rank() && !row.metric.starts_with("win/tie/loss") {
+        if self.tables[t].numbers.averages(row) {
             return self.average(t, &row.method).map(|mean| format!("{mean:.few$}"));
         }
         let ranks = ranks?;
@@ -324,8 +345,8 @@ impl Results<'_> {
     /// Average ranks on axes, as printed and as they came out.
     fn axes(&self, table: &PrintedTable, ranks: Option<&RankTable>) -> Vec<RankAxis> {
         let Some(control) = &table.control else { return Vec::new() };
-        let rank = |r: &PrintedRow| Some((r.method.clone(), r.number()?)).filter(|_| r.is_rank());
-        let printed: Vec<(String, f64)> = table.numbers.summaries.iter().filter_map(rank).collect();
+        let rank = |r: &PrintedRow| Some((r.method.clone(), r.number()?));
+        let printed: Vec<(String, f64)> = table.numbers.ranks().filter_map(rank).collect();
         let mut axes = Vec::new();
         if printed.len() > 1 {
             axes.push(RankAxis {
@@ -480,6 +501,7 @@ impl Line<'_> {
         let of_cell = match self.cell {
             Cell::OurResult(ours) => ours.remark(),
             Cell::Missing(why) => why.clone(),
+            Cell::LeftOut => "left out of this run".into(),
             Cell::NoMethod => "not implemented".into(),
         };
         let saw = matches!(self.cell, Cell::OurResult(ours) if ours.saw_test_bags);
@@ -499,6 +521,7 @@ impl Line<'_> {
             (None, _) => Agreement::NotPrinted,
             (_, None) => match self.cell {
                 Cell::OurResult(ours) if ours.is_undefined() => Agreement::Undefined,
+                Cell::OurResult(_) => Agreement::Failed,
                 _ => Agreement::NotRun,
             },
             _ if incomparable => Agreement::NotComparable,

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::experiment::{Experiment, printed as printed_numbers};
+use crate::experiment::Experiment;
+use crate::experiment::printed::{PrintedNumbers, read, unknown_names};
 
 /// Reads an experiment, as `run` does before it computes anything.
 pub fn experiment(path: &Path) -> Result<()> {
@@ -22,9 +23,16 @@ pub fn experiment(path: &Path) -> Result<()> {
 
 /// Reads a file of printed numbers.
 pub fn printed(path: &Path) -> Result<()> {
-    let rows = printed_numbers::read(path)?;
+    let rows = read(path)?;
     for row in &rows {
         let _ = (row.number(), row.is_summary(), row.is_void());
+    }
+    // As a table of the first metric, and of the last.
+    let columns = [rows.first(), rows.last()].map(|row| row.map_or(String::new(), |r| r.metric.clone()));
+    for column in columns {
+        let numbers = PrintedNumbers::new(rows.clone(), &column, path)?;
+        let _ = (numbers.ranked().len(), numbers.sets(), numbers.is_empty());
+        unknown_names(&[&numbers], &["a".into()], &["a".into()]);
     }
     Ok(())
 }

@@ -86,43 +86,53 @@ mod tests {
 
     use super::*;
 
+    /// The setting after another. There is no arm for the rest, so that a new one does not compile until it is in this row.
+    fn next(setting: &Setting) -> Option<Setting> {
+        Some(match setting {
+            Setting::Memory => Setting::MaxInstances,
+            Setting::MaxInstances => Setting::AllowMissing,
+            Setting::AllowMissing => Setting::FillMissing,
+            Setting::FillMissing => Setting::Scale(&["none", "maxabs"]),
+            Setting::Scale(_) => Setting::Parameter("tol", "1e-6"),
+            Setting::Parameter(_, _) => Setting::Task("regression"),
+            Setting::Task(_) => Setting::Conformal,
+            Setting::Conformal => Setting::Coverage,
+            Setting::Coverage => Setting::Folds,
+            Setting::Folds => Setting::Inner,
+            Setting::Inner => Setting::GivenFolds,
+            Setting::GivenFolds => Setting::Budget,
+            Setting::Budget => Setting::Optimize("roc_auc"),
+            Setting::Optimize(_) => Setting::Protocol("nested"),
+            Setting::Protocol(_) => Setting::InputFormat,
+            Setting::InputFormat => Setting::ReadWhole,
+            Setting::ReadWhole => Setting::SourceFile,
+            Setting::SourceFile => Setting::DataFolder,
+            Setting::DataFolder => Setting::Header,
+            Setting::Header => Setting::NoHeader,
+            Setting::NoHeader => Setting::Delimiter,
+            Setting::Delimiter => Setting::Decimal,
+            Setting::Decimal => Setting::Thousands,
+            Setting::Thousands => Setting::Encoding,
+            Setting::Encoding => Setting::MissingValues(None),
+            Setting::MissingValues(None) => Setting::MissingValues(Some("n.d.".into())),
+            Setting::MissingValues(Some(_)) => Setting::Labels,
+            Setting::Labels => Setting::Bag,
+            Setting::Bag => Setting::Label,
+            Setting::Label => Setting::Group,
+            Setting::Group => Setting::GroupColumn("patient".into()),
+            Setting::GroupColumn(_) => Setting::InstanceLabel,
+            Setting::InstanceLabel => Setting::Keep,
+            Setting::Keep => Setting::Overwrite,
+            Setting::Overwrite => Setting::Ignore(None),
+            Setting::Ignore(None) => Setting::Ignore(Some("a b".into())),
+            Setting::Ignore(Some(_)) => Setting::Categorical(None),
+            Setting::Categorical(None) => Setting::Categorical(Some("a b".into())),
+            Setting::Categorical(Some(_)) => return None,
+        })
+    }
+
     fn all() -> Vec<Setting> {
-        vec![
-            Setting::Memory,
-            Setting::MaxInstances,
-            Setting::AllowMissing,
-            Setting::FillMissing,
-            Setting::Scale(&["none", "maxabs"]),
-            Setting::Parameter("tol", "1e-6"),
-            Setting::Task("regression"),
-            Setting::Conformal,
-            Setting::Coverage,
-            Setting::Folds,
-            Setting::Inner,
-            Setting::GivenFolds,
-            Setting::Budget,
-            Setting::Optimize("roc_auc"),
-            Setting::Protocol("nested"),
-            Setting::InputFormat,
-            Setting::ReadWhole,
-            Setting::Header,
-            Setting::NoHeader,
-            Setting::Delimiter,
-            Setting::Decimal,
-            Setting::Thousands,
-            Setting::Encoding,
-            Setting::MissingValues(Some("n.d.".into())),
-            Setting::Labels,
-            Setting::Bag,
-            Setting::Label,
-            Setting::Group,
-            Setting::GroupColumn("patient".into()),
-            Setting::InstanceLabel,
-            Setting::Keep,
-            Setting::Overwrite,
-            Setting::Ignore(None),
-            Setting::Categorical(Some("a b".into())),
-        ]
+        std::iter::successors(Some(Setting::Memory), next).collect()
     }
 
     #[test]
@@ -130,7 +140,8 @@ mod tests {
         let cli = crate::Cli::command();
         let known = ["evaluate", "compare", "fit", "predict"];
         let verbs: Vec<_> = cli.get_subcommands().filter(|v| known.contains(&v.get_name())).collect();
-        for setting in all() {
+        let of_downloads = |s: &Setting| matches!(s, Setting::SourceFile | Setting::DataFolder);
+        for setting in all().into_iter().filter(|s| !of_downloads(s)) {
             let option = option(&setting);
             let name =
                 option.strip_prefix("bagwise fit ").unwrap_or(&option).split([' ', '=']).next().unwrap();
@@ -163,14 +174,47 @@ mod tests {
             let words = in_experiment(&setting);
             let of_other = words.strip_prefix("bagwise ").map(|rest| rest.split_once(' ').unwrap());
             let (verb, option) = of_other.unwrap_or(("run", &words));
-            let Some(long) = option.strip_prefix("--") else {
+            let Some(long) = option.strip_prefix("get ").unwrap_or(option).strip_prefix("--") else {
                 assert!(option.starts_with('`'), "{setting:?} is called {words}");
                 continue;
             };
             let long = long.split([' ', '=']).next().unwrap();
             let verb = cli.get_subcommands().find(|v| v.get_name() == verb).unwrap();
-            let mut options = cli.get_arguments().chain(verb.get_arguments());
+            // `data get` is a verb of a verb.
+            let below = verb.get_subcommands().filter(|v| option.starts_with(&format!("{} ", v.get_name())));
+            let below: Vec<_> = below.flat_map(|v| v.get_arguments()).collect();
+            let mut options = cli.get_arguments().chain(verb.get_arguments()).chain(below);
             assert!(options.any(|a| a.get_long() == Some(long)), "{setting:?} is called {words}");
         }
+    }
+
+    #[test]
+    fn keys_of_an_experiment_exist_where_they_are_said_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        let refused = |key: &str, section: &str| {
+            let at = |own: &str| if own == section { format!("{key} = 1\n") } else { String::new() };
+            let text = [
+                at(""),
+                "title = 't'\nsource = 's'\nmetric = 'accuracy'\n[protocol]\n".into(),
+                at("of [protocol]"),
+                "[[data]]\nname = 'musk1'\n".into(),
+                at("of its [[data]]"),
+                "[[method]]\nname = 'm'\nmethod = 'majority'\n".into(),
+                at("of the method"),
+            ];
+            assert!(text.iter().any(|part| part.ends_with("= 1\n")), "{section} is no part of an experiment");
+            std::fs::write(&path, text.concat()).unwrap();
+            crate::experiment::Experiment::read(&path, false).err().map_or(String::new(), |e| e.to_string())
+        };
+        assert!(refused("colour", "of the method").contains("unknown field `colour`"));
+        let mut count = 0;
+        for words in all().iter().map(in_experiment).filter(|words| words.starts_with('`')) {
+            let (said, section) = words[1..].split_once('`').unwrap();
+            let error = refused(said.split('=').next().unwrap().trim(), section.trim());
+            assert!(!error.contains("unknown field"), "{words}: {error}");
+            count += 1;
+        }
+        assert!(count > 10, "{count} keys");
     }
 }

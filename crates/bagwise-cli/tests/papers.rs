@@ -335,3 +335,194 @@ fn what_to_do_about_a_failed_download_is_said_to_the_end() {
     let two = get("fox tiger");
     assert_eq!(two.matches(advice).count(), 2, "{two}");
 }
+
+/// Both tables read one file, which has a third metric too.
+const SEVERAL: &str = "\
+set,method,metric,value,spread,remark
+left,means,accuracy,0.8,,
+right,means,accuracy,0.9,,
+lost,means,accuracy,0.9,,
+left,means,mcc,0.5,,
+right,means,mcc,0.6,,
+lost,means,mcc,0.6,,
+(average),means,accuracy,0.85,,
+(average),means,mcc,0.55,,
+(average),means,seconds,12,,
+(rank),means,accuracy rank,1.0,,
+(rank),pairs,accuracy rank,2.0,,
+(rank),pairs,mcc rank,1.0,,
+(rank),majority class,mcc rank,2.0,,
+(rank),stranger,mcc rank,3.0,,
+";
+
+/// The rows below a table that stand for several cells, each as its cells.
+fn summaries(markdown: &str, title: &str) -> Vec<Vec<String>> {
+    let (_, table) = markdown.split_once(title).unwrap_or_else(|| panic!("no {title} in {markdown}"));
+    let (_, rows) = table.split_once("| of | what |").unwrap();
+    let rows = rows.lines().skip(2).take_while(|l| l.starts_with('|'));
+    rows.map(|l| l.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect()).collect()
+}
+
+#[test]
+fn summaries_of_one_metric_are_not_compared_with_another() {
+    let folder = two();
+    let path = folder.path();
+    write(path, "two.toml", &TWO.replace("mcc.csv", "printed.csv"));
+    write(path, "printed.csv", SEVERAL);
+    done(path, "run two.toml -o out --no-report");
+    let table = file(path, "out/table.md");
+    let json: Value = serde_json::from_str(&file(path, "out/table.json")).unwrap();
+    let mean = |title: &str| -> f64 {
+        let all = json["results"].as_array().unwrap().iter();
+        let of = |r: &&Value| r["table"] == title && r["name"] == "means";
+        all.filter(of).map(|r| r["mean"].as_f64().unwrap()).sum::<f64>() / 2.0
+    };
+    let find = |title: &str, of: &str, what: &str| {
+        summaries(&table, title).into_iter().find(|row| row[0] == of && row[1] == what)
+    };
+    let (first, second) = ("Table 1: accuracy", "Table 2: MCC");
+    for (title, metric, other) in [(first, "accuracy", "mcc"), (second, "mcc", "accuracy")] {
+        let row = find(title, "means", metric).unwrap();
+        assert_eq!(row[3], format!("{:.4}", mean(title)), "{table}");
+        assert_eq!(row[4], "ours over 2 of 3 data sets", "{table}");
+        assert!(find(title, "means", other).is_none(), "it belongs to the other table: {table}");
+        // No table shows this one, so it stays, with nothing next to it.
+        let seconds = find(title, "means", "seconds").unwrap();
+        assert_eq!(seconds[2..], ["12", "", ""], "{table}");
+        let ranks: Vec<Vec<String>> =
+            summaries(&table, title).into_iter().filter(|row| row[1].ends_with("rank")).collect();
+        assert!(ranks.iter().all(|row| row[1] == format!("{metric} rank")), "{table}");
+        let sum: f64 = ranks.iter().filter_map(|row| row[3].parse::<f64>().ok()).sum();
+        assert_eq!(sum, 3.0, "two methods are ranked: {table}");
+    }
+}
+
+#[test]
+fn an_average_over_part_of_the_data_sets_says_so_without_ranks() {
+    let folder = two();
+    let path = folder.path();
+    let averages: String =
+        PRINTED.lines().filter(|l| !l.contains("rank")).map(|l| format!("{l}\n")).collect();
+    write(path, "printed.csv", &format!("{averages}(average),means,accuracy,0.8,,\n"));
+    done(path, "run two.toml -o part --data left --methods means --no-report");
+    let row = summaries(&file(path, "part/table.md"), "Table 1").remove(0);
+    assert!(!row[3].is_empty() && row[4] == "ours over 1 of 2 data sets", "{row:?}");
+    done(path, "run two.toml -o whole --methods means --no-report");
+    assert!(!file(path, "whole/table.md").contains(" of 2 data sets"));
+}
+
+#[test]
+fn a_strange_name_is_reported_once_for_a_file_and_rightly() {
+    let folder = two();
+    let path = folder.path();
+    write(path, "two.toml", &TWO.replace("mcc.csv", "printed.csv"));
+    write(path, "printed.csv", SEVERAL);
+    let output = done(path, "run two.toml -o out --no-report");
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("no data set is called 'lost'").count(), 1, "{said}");
+    assert_eq!(said.matches("no method is called 'stranger'").count(), 1, "{said}");
+    assert!(
+        said.contains("line 4: no data set is called 'lost' in the experiment, so its numbers are not shown")
+    );
+    // Its rank is shown, as printed.
+    assert!(said.contains("'stranger' in the experiment, so there is no value of ours next to its numbers"));
+    assert!(file(path, "out/table.md").contains("| stranger | mcc rank | 3.0 |  |"));
+}
+
+/// Two runs of each data set, so that each has two folders.
+fn with_seeds() -> String {
+    TWO.replace("inner = 2\n", "inner = 2\nseeds = 2\n")
+}
+
+#[test]
+fn shards_that_are_not_joined_are_earlier_results_too() {
+    let folder = two();
+    let path = folder.path();
+    done(path, "run two.toml -o whole --no-report");
+    for shard in ["1/2", "2/2"] {
+        done(path, &format!("run two.toml -o out --data right --shard {shard}"));
+    }
+    let said = done(path, "run two.toml -o out --data left --no-report");
+    assert!(!text(&said.stderr).contains("not shown"), "{}", text(&said.stderr));
+    assert_eq!(file(path, "out/table.md"), file(path, "whole/table.md"));
+    // One shard alone is no result.
+    done(path, "run two.toml -o half --data right --shard 1/2");
+    let said = done(path, "run two.toml -o half --data left --no-report");
+    let said = text(&said.stderr);
+    assert!(said.contains("earlier results are not shown: ") && said.contains("fits of "), "{said}");
+}
+
+#[test]
+fn earlier_results_that_cannot_be_shown_are_named() {
+    let folder = two();
+    let path = folder.path();
+    let not_shown = |out: &str, why: &str| {
+        let said = done(path, &format!("run two.toml -o {out} --data left --no-report"));
+        assert!(
+            line(&file(path, &format!("{out}/table.md")), "right | means").contains("left out of this run")
+        );
+        let said = text(&said.stderr);
+        assert!(said.contains("earlier results are not shown: ") && said.contains(why), "{why}: {said}");
+    };
+    done(path, "run two.toml -o out --no-report");
+    write(path, "out/02-right/plan.json", "{");
+    not_shown("out", "plan.json");
+    write(path, "two.toml", &with_seeds());
+    done(path, "run two.toml -o seeds --no-report");
+    std::fs::remove_dir_all(path.join("seeds/02-right-seed-1")).unwrap();
+    not_shown("seeds", "02-right-seed-1");
+    // Nothing is said of what was never run.
+    let said = done(path, "run two.toml -o new --data left --no-report");
+    assert!(!text(&said.stderr).contains("not shown"), "{}", text(&said.stderr));
+}
+
+#[test]
+fn left_out_unavailable_and_failed_are_different_things() {
+    let folder = two();
+    let path = folder.path();
+    write(
+        path,
+        "two.toml",
+        &TWO.replace("name = 'right'", "name = 'right'\nunavailable = 'never published'"),
+    );
+    done(path, "run two.toml -o out --data left --methods means --no-report");
+    let row = |name: &str, data: &str, method: &str| {
+        let json: Value = serde_json::from_str(&file(path, &format!("{name}/table.json"))).unwrap();
+        let mut rows = json["results"].as_array().unwrap().clone().into_iter();
+        rows.find(|r| r["data"] == data && r["name"] == method).unwrap()
+    };
+    let right = row("out", "right", "means");
+    assert_eq!((&right["remark"], &right["status"]), (&"never published".into(), &"data missing".into()));
+    assert_eq!(row("out", "left", "pairs")["status"], "left out");
+    write(path, "two.toml", TWO);
+    done(path, "run two.toml -o parts --data left --no-report");
+    assert_eq!(row("parts", "right", "means")["status"], "left out");
+}
+
+#[test]
+fn a_method_whose_fits_all_failed_was_run() {
+    let folder = two();
+    let path = folder.path();
+    done(path, "run two.toml -o out --no-report");
+    let records = file(path, "out/01-left/records.jsonl");
+    let fail = |l: &str| match l.contains("\"method\":\"pairs\"") {
+        true => l.replace("\"status\":\"converged\"", "\"status\":\"failed\"") + "\n",
+        false => format!("{l}\n"),
+    };
+    write(path, "out/01-left/records.jsonl", &records.lines().map(fail).collect::<String>());
+    let output = bagwise(path, &["run", "two.toml", "-o", "out", "--no-report"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let table = file(path, "out/table.md");
+    let row = line(&table, "left | pairs");
+    assert!(row.contains("| failed | 3 of 3 fits failed |"), "{row}");
+    assert!(text(&output.stdout).contains("1 failed"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn data_in_the_program_need_no_download() {
+    let folder = folder();
+    let output = done(folder.path(), "data get musk1 --to here");
+    let said = [text(&output.stdout), text(&output.stderr)].concat();
+    assert!(said.contains("musk1: part of the program, so there is nothing to download"), "{said}");
+    assert!(!folder.path().join("here").exists());
+}

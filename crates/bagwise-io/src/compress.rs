@@ -12,7 +12,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use bzip2::bufread::MultiBzDecoder;
+use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -125,8 +125,8 @@ pub fn decode(input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let consumed = Rc::new(Cell::new(0));
     let mut input = BufReader::with_capacity(BUFFER, Counted { inner: input, bytes: Rc::clone(&consumed) });
     Ok(match form(input.fill_buf()?) {
-        Some(gzip @ "gzip") => Box::new(Limited::new(gzip, Gzip::new(input), consumed)),
-        Some(bzip2 @ "bzip2") => Box::new(Limited::new(bzip2, MultiBzDecoder::new(input), consumed)),
+        Some(gzip @ "gzip") => Box::new(Limited::new(gzip, Members::<GzDecoder<_>>::new(input), consumed)),
+        Some(bzip2 @ "bzip2") => Box::new(Limited::new(bzip2, Members::<BzDecoder<_>>::new(input), consumed)),
         Some("xz") => {
             return Err(Refusal::error(
                 "the file is compressed with xz, which is not supported",
@@ -230,18 +230,67 @@ fn followed(form: &str) -> io::Error {
     )
 }
 
-/// All members of a gzip stream, one after the other, checksums verified.
-struct Gzip<R> {
-    member: Option<GzDecoder<R>>,
+/// The decoder of one member of a stream that may have several, as gzip and bzip2 write them.
+trait Member: Read {
+    type Source: BufRead;
+    const FORM: &'static str;
+    /// What a member begins with.
+    const MAGIC: &'static [u8];
+
+    fn begin(source: Self::Source) -> Self;
+    fn source(&mut self) -> &mut Self::Source;
+    fn end(self) -> Self::Source;
 }
 
-impl<R: BufRead> Gzip<R> {
-    fn new(source: R) -> Gzip<R> {
-        Gzip { member: Some(GzDecoder::new(source)) }
+impl<R: BufRead> Member for GzDecoder<R> {
+    type Source = R;
+    const FORM: &'static str = "gzip";
+    const MAGIC: &'static [u8] = &[0x1f, 0x8b];
+
+    fn begin(source: R) -> Self {
+        GzDecoder::new(source)
+    }
+
+    fn source(&mut self) -> &mut R {
+        self.get_mut()
+    }
+
+    fn end(self) -> R {
+        self.into_inner()
     }
 }
 
-impl<R: BufRead> Read for Gzip<R> {
+impl<R: BufRead> Member for BzDecoder<R> {
+    type Source = R;
+    const FORM: &'static str = "bzip2";
+    const MAGIC: &'static [u8] = b"BZh";
+
+    fn begin(source: R) -> Self {
+        BzDecoder::new(source)
+    }
+
+    fn source(&mut self) -> &mut R {
+        self.get_mut()
+    }
+
+    fn end(self) -> R {
+        self.into_inner()
+    }
+}
+
+/// All members of a stream, one after the other, checksums verified. The decoders of several members that the libraries have pass
+/// over what follows the last (gzip), or call it damage (bzip2).
+struct Members<D> {
+    member: Option<D>,
+}
+
+impl<D: Member> Members<D> {
+    fn new(source: D::Source) -> Members<D> {
+        Members { member: Some(D::begin(source)) }
+    }
+}
+
+impl<D: Member> Read for Members<D> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             let Some(member) = &mut self.member else { return Ok(0) };
@@ -249,10 +298,10 @@ impl<R: BufRead> Read for Gzip<R> {
             if n > 0 || buf.is_empty() {
                 return Ok(n);
             }
-            match member.get_mut().fill_buf()? {
+            match member.source().fill_buf()? {
                 [] => return Ok(0),
-                more if !may_begin(more, &[0x1f, 0x8b]) => return Err(followed("gzip")),
-                _ => self.member = self.member.take().map(|ended| GzDecoder::new(ended.into_inner())),
+                more if !may_begin(more, D::MAGIC) => return Err(followed(D::FORM)),
+                _ => self.member = self.member.take().map(|ended| D::begin(ended.end())),
             }
         }
     }
@@ -357,6 +406,12 @@ mod tests {
         compress_to_vec(bytes, CompressionLevel::Fastest)
     }
 
+    fn bzip2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
     fn undo(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
         decode(io::Cursor::new(bytes))?.read_to_end(&mut out)?;
@@ -364,9 +419,9 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_undone_and_plain_text_is_left_alone() {
+    fn all_forms_are_undone_and_plain_text_is_left_alone() {
         let text: Vec<u8> = (0..50_000).flat_map(|i| format!("{i},").into_bytes()).collect();
-        for bytes in [text.clone(), gzip(&text), zstd(&text)] {
+        for bytes in [text.clone(), gzip(&text), zstd(&text), bzip2(&text)] {
             assert!(undo(bytes).unwrap() == text);
         }
     }
@@ -375,6 +430,7 @@ mod tests {
     fn members_and_frames_follow_each_other() {
         let parts: [&[u8]; 2] = [b"one ", b"two"];
         assert_eq!(undo(parts.iter().flat_map(|p| gzip(p)).collect()).unwrap(), b"one two");
+        assert_eq!(undo(parts.iter().flat_map(|p| bzip2(p)).collect()).unwrap(), b"one two");
         let mut frames = zstd(parts[0]);
         frames.extend([0x53, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9]); // a skippable frame of two bytes
         frames.extend(zstd(parts[1]));
@@ -384,9 +440,9 @@ mod tests {
     #[test]
     fn every_cut_is_noticed() {
         let text: Vec<u8> = (0..400).flat_map(|i| format!("{i},").into_bytes()).collect();
-        for whole in [gzip(&text), zstd(&text)] {
-            // From 5 bytes on, the magic number says what the file was meant to be.
-            for cut in 5..whole.len() {
+        // From here on, the magic number says what the file was meant to be.
+        for (whole, from) in [(gzip(&text), 5), (zstd(&text), 5), (bzip2(&text), 8)] {
+            for cut in from..whole.len() {
                 let error = undo(whole[..cut].to_vec()).unwrap_err().to_string();
                 assert!(error.contains("is truncated"), "cut at {cut}: {error}");
             }
@@ -395,7 +451,8 @@ mod tests {
 
     #[test]
     fn what_follows_whole_data_is_not_called_a_cut() {
-        for whole in [gzip(b"bag,label,f1\na,1,2\n"), zstd(b"bag,label,f1\na,1,2\n")] {
+        let table = b"bag,label,f1\na,1,2\n";
+        for whole in [gzip(table), zstd(table), bzip2(table)] {
             for junk in [&b"\n"[..], b"\0\0\0\0", b"junk", b"junk that is longer than a header"] {
                 let error = undo([&whole[..], junk].concat()).unwrap_err().to_string();
                 assert!(error.contains("data is complete, but other bytes follow it"), "{junk:?}: {error}");

@@ -68,7 +68,15 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             let folder = to.clone().unwrap_or_else(datasets::default_folder);
             let mut failed = Vec::new();
             for name in &wanted {
-                session.say(&format!("{name}: {}", source(datasets::known(name)?)));
+                let set = datasets::known(name)?;
+                // A file of the repository may be wanted in another folder.
+                let here = set.is_here() && (set.path().is_none() || to.is_none());
+                if matches!(set.origin, Origin::Shipped) && here && from.is_none() {
+                    let place = set.path().map_or(source(set), |path| path.display().to_string());
+                    session.say(&format!("{name}: {place}, so there is nothing to download"));
+                    continue;
+                }
+                session.say(&format!("{name}: {}", source(set)));
                 match datasets::fetch(name, from.as_deref(), &folder) {
                     Ok(path) => session.say(&format!("{name}: {}", path.display())),
                     // If one is not available, continue with the others.

@@ -2,17 +2,19 @@
 
 mod table;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use bagwise::io::files::{make_folder, read_bounded};
 use bagwise::io::save::is_first_in_folder;
 use bagwise::io::{OutputKind, RESULTS_MARK, ReadOptions, save_whole};
 use bagwise::judge::{
-    FitStatus, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
+    FitStatus, Key, MethodSummary, Metric, Protocol, ProtocolName, Record, summarise, that_saw_test_bags,
 };
 use bagwise::plan::TimePlan;
-use bagwise::run::files::{PLAN, REPORT};
+use bagwise::run::files::{PLAN, RECORDS, REPORT};
+use bagwise::run::shard_folders;
 use bagwise::{Bags, Dataset, Error, Evaluate, Evaluation, LEVEL, Message, Place, Shard};
 use bagwise_report::paper::Paper;
 use bagwise_report::{LoadedRun, ReportOptions, render_with_paper};
@@ -34,8 +36,6 @@ const LATEX: &str = "table.tex";
 const OWNER: &str = "experiment.json";
 /// Bytes of that file at most.
 const MOST_OWNER: u64 = 1 << 20;
-/// The text in a table for data sets and methods that the user left out.
-const LEFT_OUT: &str = "left out of this run";
 
 /// Run an experiment file and compare the results with published ones
 #[derive(clap::Args)]
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut experiment = Experiment::read(&args.file, args.quick)?;
     experiment.only(&args.data, &args.methods)?;
     let tables = experiment.tables()?;
-    let slips: Vec<String> = tables.iter().flat_map(|t| t.unknown_names(&experiment)).collect();
+    let slips = experiment.unknown_names(&tables);
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
     check_folder(&folder, args, session)?;
     claim_folder(&folder, &experiment, session)?;
@@ -104,7 +104,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     for (position, data) in experiment.data.iter().enumerate() {
         match on_one(&experiment, position, data, metric, &folder, session)? {
             Err(why) => {
-                let missing = || experiment.method.iter().map(|_| Cell::Missing(why.clone())).collect();
+                let cell = || why.clone().map_or(Cell::LeftOut, Cell::Missing);
+                let missing = || experiment.method.iter().map(|_| cell()).collect();
                 found.cells.push(found.tables.iter().map(|_| missing()).collect());
                 found.counted.push(Vec::new());
             }
@@ -203,8 +204,10 @@ fn default_folder(file: &Path, quick: bool) -> PathBuf {
     PathBuf::from(if quick { format!("{stem}-quick") } else { stem })
 }
 
-/// The runs of a data set, a folder for each seed, what can be counted of the data, and the bags; or why there is nothing.
-type DataRuns = std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>, Bags), String>;
+/// The runs of a data set, a folder for each seed, what can be counted of the data, and the bags; or why there is nothing, if not
+/// because the user left it out.
+type DataRuns =
+    std::result::Result<(Vec<(PathBuf, Evaluation)>, Vec<(&'static str, f64)>, Bags), Option<String>>;
 
 /// Every method of the experiment on one data set. Of a data set that was left out, what the folder has: else the tables would lose
 /// what an earlier run had put there. Nothing that is wrong with that stops the rest.
@@ -217,23 +220,22 @@ fn on_one(
     session: &Session,
 ) -> Result<DataRuns> {
     let judged = || judged(experiment, position, data, metric, folder, session);
-    if !data.left_out {
+    // Without data there is nothing to leave out.
+    if !data.left_out || data.unavailable.is_some() {
         return judged();
     }
-    let left_out = Ok(Err(LEFT_OUT.into()));
-    if !was_run(&folders(experiment, position, data, folder, session)?) {
-        return left_out;
+    let folders = folders(experiment, position, data, folder, session)?;
+    if !folders.iter().any(|(_, own)| own.exists()) {
+        return Ok(Err(None));
     }
-    match judged() {
-        Err(error) => {
-            session.ctx.check()?;
-            session.note(&format!("earlier results are not shown: {error:#}"));
-            left_out
-        }
-        // Why was said when it was read.
-        Ok(Err(_)) => left_out,
-        found => found,
-    }
+    let why = match check_whole(&folders).and_then(|()| judged()) {
+        Ok(Ok(found)) => return Ok(Ok(found)),
+        Ok(Err(why)) => why.unwrap_or_default(),
+        Err(error) => format!("{error:#}"),
+    };
+    session.ctx.check()?;
+    session.note(&format!("earlier results are not shown: {why}"));
+    Ok(Err(None))
 }
 
 /// A run for each seed, in a folder of its own.
@@ -247,7 +249,7 @@ fn judged(
 ) -> Result<DataRuns> {
     let set = match read(experiment, data, session)? {
         Ok(set) => set,
-        Err(why) => return Ok(Err(why)),
+        Err(why) => return Ok(Err(Some(why))),
     };
     let mut of_seeds = Vec::new();
     for (own, evaluate) in runs_on(experiment, position, data, metric, folder, &set, session)? {
@@ -313,14 +315,38 @@ fn folders(
     Ok((session.ctx.seed..).take(seeds).map(|seed| (seed, folder.join(of_seed(seed)))).collect())
 }
 
-/// Whether the folders of a data set have every fit of the runs that were begun there. A folder that cannot be read has not.
-fn was_run(folders: &[(u64, PathBuf)]) -> bool {
-    let is_whole = |own: &Path| -> bagwise::Result<bool> {
-        let (run, fits) = (LoadedRun::read(own)?, LoadedRun::folds(own)?.iter().sum::<usize>());
-        let done = |method: &str| run.records.iter().filter(|r| r.key.method == method).count();
-        Ok(TimePlan::read(&own.join(PLAN))?.methods.iter().all(|m| done(&m.method) >= fits))
-    };
-    folders.iter().all(|(_, own)| is_whole(own).unwrap_or(false))
+/// Refuses folders of a data set that do not have every fit of the runs that were begun there, in one piece or in shards.
+fn check_whole(folders: &[(u64, PathBuf)]) -> Result<()> {
+    for (_, own) in folders {
+        let place = own.display();
+        if !own.is_dir() {
+            bail!("there is no folder {place}");
+        }
+        let parts = std::iter::once(own.clone()).chain(shard_folders(own));
+        let begun = |part: &PathBuf| part.join(RECORDS).metadata().is_ok_and(|file| file.len() > 0);
+        let parts: Vec<PathBuf> = parts.filter(begun).collect();
+        let Some(first) = parts.first() else { bail!("{place} has no records") };
+        // What was joined is also in its shards.
+        let mut done: HashSet<Key> = HashSet::new();
+        for part in &parts {
+            done.extend(LoadedRun::read(part)?.records.into_iter().map(|record| record.key));
+        }
+        let fits = LoadedRun::folds(first)?.iter().sum::<usize>();
+        for method in plan(own)?.methods {
+            let done = done.iter().filter(|key| key.method == method.method).count();
+            if done < fits {
+                bail!("{place} has {done} of {fits} fits of {}", method.method);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The plan of the run in a folder; while it is not joined, that of its shards.
+fn plan(own: &Path) -> bagwise::Result<TimePlan> {
+    let of_shards = shard_folders(own).into_iter().map(|shard| shard.join(PLAN));
+    let mut all = std::iter::once(own.join(PLAN)).chain(of_shards);
+    TimePlan::read(&all.find(|path| path.exists()).unwrap_or(own.join(PLAN)))
 }
 
 /// The runs on a data set, one for each seed, and their folders.
@@ -336,7 +362,7 @@ fn runs_on<'d>(
     let run = |(seed, own): (u64, PathBuf)| -> Result<(PathBuf, Evaluate<'d>)> {
         let mut entries: Vec<&Entry> = experiment.method.iter().filter(|m| !m.left_out).collect();
         if data.left_out {
-            let begun = TimePlan::read(&own.join(PLAN))?;
+            let begun = plan(&own)?;
             entries = experiment
                 .method
                 .iter()
@@ -428,7 +454,7 @@ fn cells(
         let cell = |entry: &Entry| match entry.method() {
             None => Cell::NoMethod,
             // Which methods took part may differ from data set to data set.
-            Some(_) if !took_part(entry) => Cell::Missing(LEFT_OUT.into()),
+            Some(_) if !took_part(entry) => Cell::LeftOut,
             Some(_) => of_method(entry, t, of_seeds, &summarised),
         };
         experiment.method.iter().map(cell).collect()

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use bagwise::io::files::read_bounded;
+use bagwise::method::Explains;
 use bagwise::methods;
 use bagwise::model::{Model, ModelHeader};
 use bagwise::params::Point;
@@ -140,6 +141,10 @@ impl Card<'_> {
     }
 
     fn explains(&self) -> String {
+        let members = self.model.members();
+        if !members.is_empty() {
+            return members_explain(members.into_iter().map(|(method, _, point, _)| (method, point)));
+        }
         methods::find(&self.header().method).map_or(String::new(), |m| m.info().explains.to_string())
     }
 
@@ -198,6 +203,31 @@ impl Card<'_> {
         }
         lines.push(("digest", format!("sha256 {}, {} bytes", self.digest, self.bytes)));
         lines
+    }
+}
+
+/// How an ensemble of these members explains its predictions, or which member is why it cannot.
+fn members_explain<'m>(members: impl Iterator<Item = (&'m str, &'m Point)>) -> String {
+    let mut without = Vec::new();
+    for (name, point) in members {
+        match methods::find(name).map(|m| m.info().explains) {
+            Ok(Explains::No(why)) => without.push(format!("{name} ({why})")),
+            Ok(Explains::AdditiveFor(values)) => {
+                let others = values
+                    .iter()
+                    .filter(|(parameter, value)| point.word(parameter).is_ok_and(|word| word != *value));
+                let others: Vec<String> = others.map(|(p, value)| format!("{p} is not {value}")).collect();
+                if !others.is_empty() {
+                    without.push(format!("{name} ({})", others.join(", ")));
+                }
+            }
+            _ => {}
+        }
+    }
+    match &without[..] {
+        [] => "additive: the weighted sum of those of the members".into(),
+        [one] => format!("none: this member cannot explain its predictions: {one}"),
+        several => format!("none: these members cannot explain their predictions: {}", several.join(", ")),
     }
 }
 
@@ -263,5 +293,32 @@ impl Output for Card<'_> {
             page += &format!("{what:<13} {value}\n");
         }
         page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bagwise::params::{Grid, WhenUnset};
+
+    use super::*;
+
+    fn point(method: &str, given: &[(&str, &str)]) -> Point {
+        let given: Vec<(String, String)> =
+            given.iter().map(|(p, v)| (p.to_string(), v.to_string())).collect();
+        let table = methods::find(method).unwrap().params();
+        Grid::new(method, table, &given, WhenUnset::Default, false).unwrap().points.remove(0)
+    }
+
+    #[test]
+    fn an_ensemble_names_the_member_that_cannot_explain() {
+        let said = |members: &[(&str, &[(&str, &str)])]| {
+            let points: Vec<Point> = members.iter().map(|(method, given)| point(method, given)).collect();
+            members_explain(members.iter().map(|(method, _)| *method).zip(&points))
+        };
+        let linear: &[(&str, &str)] = &[("kernel", "linear")];
+        assert!(said(&[("mi-kernel", &[]), ("simple-mi", linear)]).starts_with("additive"));
+        let none = said(&[("mi-kernel", &[]), ("emd", &[]), ("simple-mi", &[("kernel", "rbf")])]);
+        assert!(none.starts_with("none: these members cannot explain their predictions: emd ("), "{none}");
+        assert!(none.ends_with("simple-mi (kernel is not linear)"), "{none}");
     }
 }

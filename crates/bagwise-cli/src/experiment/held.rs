@@ -55,7 +55,7 @@ fn state(held: &ExperimentTables, file: &str, row: &PrintedRow) -> Option<Result
     let of_tests = tables.any(|t| named(&t.tests)) || named(&experiment.meta_rank);
     let of_table = held.tables.iter().any(|(table, path)| {
         path.as_ref().is_some_and(|p| p.ends_with(file))
-            && (row.is_summary()
+            && ((row.is_summary() && table.numbers.takes(row))
                 || same.iter().any(|d| {
                     let number = table.numbers.of(&row.set, &row.method);
                     table.has(d) && number.is_some_and(|r| r.metric == row.metric)

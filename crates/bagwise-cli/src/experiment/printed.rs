@@ -70,11 +70,17 @@ pub(crate) fn read(path: &Path) -> Result<Vec<PrintedRow>> {
     Ok(rows)
 }
 
+/// Lines that compare methods by whatever a table shows: ranks, and what the metrics of others begin with.
+const RANKS_OF_ANY_COLUMN: [&str; 2] = ["average_rank", "rank"];
+const TESTS_OF_ANY_COLUMN: [&str; 3] = ["win/tie/loss", "holm_", "wilcoxon_"];
+
 /// The numbers of one table.
 #[derive(Clone, Default)]
 pub(crate) struct PrintedNumbers {
     /// The file.
     path: PathBuf,
+    /// The metric of its cells, as the file calls it.
+    column: String,
     /// By data set, as the file calls it, and method.
     cells: BTreeMap<(String, String), PrintedRow>,
     /// What stands for several data sets.
@@ -82,10 +88,11 @@ pub(crate) struct PrintedNumbers {
 }
 
 impl PrintedNumbers {
-    /// The lines of a file whose metric is `column`, and summaries. A number that cannot be read, or that is there twice, would be
+    /// The lines of a file whose metric is `column`, and all summaries. A number that cannot be read, or that is there twice, would be
     /// missing from the table without a word.
     pub(crate) fn new(rows: Vec<PrintedRow>, column: &str, path: &Path) -> Result<PrintedNumbers> {
-        let mut numbers = PrintedNumbers { path: path.to_path_buf(), ..PrintedNumbers::default() };
+        let (path_of, column_of) = (path.to_path_buf(), column.to_string());
+        let mut numbers = PrintedNumbers { path: path_of, column: column_of, ..PrintedNumbers::default() };
         for row in rows {
             let is_summary = row.is_summary();
             if !is_summary && row.metric != column {
@@ -118,40 +125,40 @@ impl PrintedNumbers {
         Ok(numbers)
     }
 
-    /// Warnings about names that are not among those of the experiment: numbers of these are not shown.
-    pub(crate) fn unknown_names(&self, sets: &[String], methods: &[String]) -> Vec<String> {
-        let mut rows: Vec<&PrintedRow> = self.cells.values().chain(&self.summaries).collect();
-        rows.sort_by_key(|row| row.line);
-        let mut said: Vec<(&str, &str)> = Vec::new();
-        let mut warnings = Vec::new();
-        for row in rows {
-            let set = Some(row.set.as_str()).filter(|set| !set.starts_with('('));
-            let of_sets = set.into_iter().map(|set| ("data set", set, sets));
-            let of_methods = row.method.split(" vs. ").map(|method| ("method", method, methods));
-            for (what, name, known) in of_sets.chain(of_methods) {
-                if name.is_empty() || known.iter().any(|k| k == name) || said.contains(&(what, name)) {
-                    continue;
-                }
-                said.push((what, name));
-                let meant = match Error::unknown(what, name, known.iter().map(String::as_str)) {
-                    Error::Unknown { suggestion: Some(suggestion), .. } => format!("; {suggestion}"),
-                    _ => String::new(),
-                };
-                warnings.push(format!(
-                    "{}, line {}: no {what} is called '{name}' in the experiment, so its numbers are not shown{meant}",
-                    self.path.display(),
-                    row.line
-                ));
-            }
-        }
-        warnings
+    /// Whether a summary is about the numbers of this table: its file may have several columns.
+    pub(crate) fn takes(&self, row: &PrintedRow) -> bool {
+        let column = self.column.as_str();
+        let ranked = row.metric.strip_suffix(" rank");
+        // Ranks have no unit.
+        let of_column = ranked.is_some_and(|r| r == column || Some(r) == column.strip_suffix("_percent"));
+        let of_any = RANKS_OF_ANY_COLUMN.contains(&row.metric.as_str())
+            || TESTS_OF_ANY_COLUMN.iter().any(|test| row.metric.starts_with(test));
+        row.metric == column || of_column || of_any
+    }
+
+    /// Whether a summary is the average of a method over the data sets of this table.
+    pub(crate) fn averages(&self, row: &PrintedRow) -> bool {
+        row.set == "(average)" && row.metric == self.column
+    }
+
+    /// Whether this is the table of the file that shows a summary: one that takes it, or any if none does.
+    pub(crate) fn shows<'n>(
+        &self,
+        row: &PrintedRow,
+        mut all: impl Iterator<Item = &'n PrintedNumbers>,
+    ) -> bool {
+        self.takes(row) || !all.any(|other| other.path == self.path && other.takes(row))
     }
 
     /// The methods whose ranks the paper prints; if it prints none, those with a number.
     pub(crate) fn ranked(&self) -> BTreeSet<&str> {
-        let ranks = self.summaries.iter().filter(|row| row.is_rank()).map(|row| row.method.as_str());
-        let ranks: BTreeSet<&str> = ranks.collect();
+        let ranks: BTreeSet<&str> = self.ranks().map(|row| row.method.as_str()).collect();
         if ranks.is_empty() { self.cells.keys().map(|(_, method)| method.as_str()).collect() } else { ranks }
+    }
+
+    /// The printed average ranks.
+    pub(crate) fn ranks(&self) -> impl Iterator<Item = &PrintedRow> {
+        self.summaries.iter().filter(|row| row.is_rank() && self.takes(row))
     }
 
     /// How many data sets have a number.
@@ -161,11 +168,50 @@ impl PrintedNumbers {
 
     /// Whether no line of the file belongs to the table.
     pub(crate) fn is_empty(&self) -> bool {
-        self.cells.is_empty() && self.summaries.is_empty()
+        self.cells.is_empty() && !self.summaries.iter().any(|row| self.takes(row))
     }
 
     /// What the file says of a method on a data set.
     pub(crate) fn of(&self, set: &str, method: &str) -> Option<&PrintedRow> {
         self.cells.get(&(set.to_string(), method.to_string()))
     }
+}
+
+/// Warnings about names in files of printed numbers that are not among those of the experiment; each is said once for a file, however
+/// many tables read it.
+pub(crate) fn unknown_names(all: &[&PrintedNumbers], sets: &[String], methods: &[String]) -> Vec<String> {
+    let mut rows: Vec<(&Path, &PrintedRow)> = Vec::new();
+    for numbers in all {
+        rows.extend(numbers.cells.values().chain(&numbers.summaries).map(|row| (&*numbers.path, row)));
+    }
+    let place_of = |path: &Path| all.iter().position(|numbers| numbers.path == path);
+    // Numbers of single data sets come first, because the warning about these says more.
+    rows.sort_by_key(|(path, row)| (place_of(path), row.is_summary(), row.line));
+    let mut said: BTreeSet<(&Path, &str, &str)> = BTreeSet::new();
+    let mut warnings = Vec::new();
+    for (path, row) in rows {
+        let set = Some(row.set.as_str()).filter(|set| !set.starts_with('('));
+        let of_sets = set.into_iter().map(|set| ("data set", set, sets));
+        let of_methods = row.method.split(" vs. ").map(|method| ("method", method, methods));
+        for (what, name, known) in of_sets.chain(of_methods) {
+            if name.is_empty() || known.iter().any(|k| k == name) || !said.insert((path, what, name)) {
+                continue;
+            }
+            let meant = match Error::unknown(what, name, known.iter().map(String::as_str)) {
+                Error::Unknown { suggestion: Some(suggestion), .. } => format!("; {suggestion}"),
+                _ => String::new(),
+            };
+            let so = match (row.is_summary(), what) {
+                (true, _) => "there is no value of ours next to its numbers",
+                (false, "method") => "its numbers on single data sets are not shown",
+                _ => "its numbers are not shown",
+            };
+            warnings.push(format!(
+                "{}, line {}: no {what} is called '{name}' in the experiment, so {so}{meant}",
+                path.display(),
+                row.line
+            ));
+        }
+    }
+    warnings
 }

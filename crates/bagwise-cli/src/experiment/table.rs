@@ -83,12 +83,6 @@ pub(crate) struct PrintedCell {
 }
 
 impl PrintedTable {
-    /// Warnings about names in its files that the experiment does not have.
-    pub(crate) fn unknown_names(&self, experiment: &Experiment) -> Vec<String> {
-        let (sets, methods) = (&experiment.named.printed_sets, &experiment.named.methods);
-        [&self.numbers, &self.references].map(|n| n.unknown_names(sets, methods)).concat()
-    }
-
     /// Whether the table has this data set.
     pub(crate) fn has(&self, data: &Data) -> bool {
         self.data.as_ref().is_none_or(|list| list.contains(&data.name))
@@ -173,6 +167,12 @@ impl Experiment {
                 })
             })
             .collect()
+    }
+
+    /// Warnings about names in the files of its tables that the experiment does not have.
+    pub(crate) fn unknown_names(&self, tables: &[PrintedTable]) -> Vec<String> {
+        let numbers: Vec<&PrintedNumbers> = tables.iter().flat_map(|t| [&t.numbers, &t.references]).collect();
+        printed::unknown_names(&numbers, &self.named.printed_sets, &self.named.methods)
     }
 
     /// The file of printed numbers of each table.

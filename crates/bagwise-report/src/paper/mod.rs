@@ -200,7 +200,9 @@ pub enum Agreement {
     NotComparable,
     /// There is no value of ours: the metric has none for what was predicted.
     Undefined,
-    /// There is no value of ours.
+    /// There is no value of ours: fits failed.
+    Failed,
+    /// There is no value of ours: nothing was run.
     NotRun,
     /// The paper has no value.
     #[default]
@@ -209,13 +211,14 @@ pub enum Agreement {
 
 impl Agreement {
     /// Every verdict on a printed value, in the order in which they are counted.
-    pub const ALL: [Agreement; 7] = [
+    pub const ALL: [Agreement; 8] = [
         Agreement::Reproduced,
         Agreement::Above,
         Agreement::Below,
         Agreement::TooImprecise,
         Agreement::NotComparable,
         Agreement::Undefined,
+        Agreement::Failed,
         Agreement::NotRun,
     ];
 
@@ -240,6 +243,7 @@ impl Agreement {
             Agreement::TooImprecise => "too imprecise",
             Agreement::NotComparable => "not comparable",
             Agreement::Undefined => "undefined",
+            Agreement::Failed => "failed",
             Agreement::NotRun => "not run",
             Agreement::NotPrinted => "",
         }

@@ -66,14 +66,31 @@ fn names_during_a_download(set: KnownDataset, folder: &Path) -> Vec<PathBuf> {
     let at = format!("http://{}", listener.local_addr().unwrap());
     let to = folder.to_path_buf();
     let fetching = std::thread::spawn(move || fetch_from(&at, &set, None, &to));
-    let (mut stream, _) = listener.accept().unwrap();
+    // A downloader that does not start, or writes nothing, is a failure and not a test without end.
+    let within_a_minute = |mut step: Box<dyn FnMut() -> bool + '_>| {
+        let begun = std::time::Instant::now();
+        while !step() {
+            assert!(begun.elapsed().as_secs() < 60, "the download has not begun");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    };
+    listener.set_nonblocking(true).unwrap();
+    let mut accepted = None;
+    within_a_minute(Box::new(|| {
+        assert!(!fetching.is_finished(), "the download ended before it began");
+        accepted = listener.accept().ok();
+        accepted.is_some()
+    }));
+    let (mut stream, _) = accepted.unwrap();
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
     let _ = stream.read(&mut [0; 4096]).unwrap();
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n# Number").unwrap();
     let mut names = Vec::new();
-    while names.is_empty() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+    within_a_minute(Box::new(|| {
         names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    }
+        !names.is_empty()
+    }));
     drop(stream);
     fetching.join().unwrap().unwrap_err();
     names

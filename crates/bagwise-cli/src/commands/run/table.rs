@@ -114,6 +114,7 @@ impl Table<'_> {
                 object.put("seconds", ours.seconds).put("status", "done")
             }
             Cell::Missing(_) => object.put("status", "data missing"),
+            Cell::LeftOut => object.put("status", "left out"),
             Cell::NoMethod => object.put("status", "no such method"),
         };
         object.put("verdict", line.verdict(&cell)).put("remark", cell.remark);
