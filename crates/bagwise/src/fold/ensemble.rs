@@ -56,6 +56,13 @@ pub(crate) struct Gain {
     pub(crate) error: f64,
 }
 
+impl Gain {
+    /// Whether it is not negative by more than its standard error. What makes no difference at all is not worth having.
+    fn holds_its_own(&self) -> bool {
+        self.mean > -self.error
+    }
+}
+
 impl<'a> Judge<'a> {
     pub(super) fn new(task: &'a TrainingTask<'a>, train: &[usize], folds: &'a [usize]) -> Judge<'a> {
         let truth = task.target.select(train);
@@ -242,8 +249,7 @@ impl<'a> Judge<'a> {
                     self.weights[row] * (self.loss(alone.row(row), row) - self.loss(together.row(row), row));
             }
         }
-        // What is worse by more than that is not worth having.
-        let Some(gain) = self.gain(&gains).filter(|gain| gain.mean > -gain.error) else { return Ok(None) };
+        let Some(gain) = self.gain(&gains).filter(Gain::holds_its_own) else { return Ok(None) };
         let mut odds = Vec::with_capacity(joining.len());
         for &which in &joining {
             odds.push((which, self.cross_fitted(|v| learners[which].without[v], ctx)?));
@@ -411,9 +417,9 @@ mod tests {
         let folds = vec![0; BAGS];
         let judge = Judge::new(&task, &all, &folds);
         let gains: Vec<f64> = (0..BAGS).map(|b| if b < 20 { -1.0 } else { 0.05 }).collect();
-        assert!(judge.holds_its_own(&gains));
+        assert!(judge.gain(&gains).unwrap().holds_its_own());
         let alone = Judge { units: (0..BAGS).collect(), ..judge };
-        assert!(!alone.holds_its_own(&gains));
-        assert!(!alone.holds_its_own(&[0.0; BAGS]), "no difference at all");
+        assert!(!alone.gain(&gains).unwrap().holds_its_own());
+        assert!(!alone.gain(&[0.0; BAGS]).unwrap().holds_its_own(), "no difference at all");
     }
 }
