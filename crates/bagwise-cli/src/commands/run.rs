@@ -3,6 +3,7 @@
 mod table;
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let tables = experiment.tables()?;
     let slips = experiment.unknown_names(&tables);
     let folder = args.output.clone().unwrap_or_else(|| default_folder(&args.file, args.quick));
-    check_folder(&folder, args, session)?;
+    check_folder(&folder, &experiment, args, session)?;
     claim_folder(&folder, &experiment, session)?;
     let metric = experiment.metric()?;
     session.say(&format!("{} ({})", experiment.title, experiment.source));
@@ -183,10 +184,17 @@ fn claim_folder(folder: &Path, experiment: &Experiment, session: &Session) -> Re
     Ok(save_whole(&owner, own.to_string().as_bytes())?)
 }
 
-/// Refuses to overwrite tables and reports that bagwise did not write; the folders of single runs check this themselves.
-fn check_folder(folder: &Path, args: &Args, session: &Session) -> Result<()> {
+/// Refuses to overwrite tables and reports that bagwise did not write, and whatever the experiment reads; the folders of single runs
+/// check this themselves.
+fn check_folder(folder: &Path, experiment: &Experiment, args: &Args, session: &Session) -> Result<()> {
     let report = folder.join(REPORT);
-    let inputs = [args.file.as_os_str()];
+    let files = experiment.files();
+    let inputs: Vec<&OsStr> =
+        [args.file.as_os_str()].into_iter().chain(files.iter().map(|f| f.as_os_str())).collect();
+    // Unless the user insists, the folder is looked at when it is claimed.
+    if session.force() && folder.join(OWNER).exists() {
+        session.check_output(&folder.join(OWNER), OutputKind::Results, &inputs)?;
+    }
     for table in [JSON, MARKDOWN, LATEX].map(|name| folder.join(name)) {
         if table.exists() {
             session.check_output(&table, OutputKind::Results, &inputs)?;

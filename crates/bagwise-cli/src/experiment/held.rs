@@ -88,7 +88,7 @@ fn every_printed_number_is_held_by_an_experiment_or_it_is_said_why_not() {
     };
     let held = |file: &PathBuf| {
         let experiment = Experiment::read(file, false).unwrap();
-        let tables = experiment.tables().unwrap().into_iter().zip(experiment.files()).collect();
+        let tables = experiment.tables().unwrap().into_iter().zip(experiment.printed_files()).collect();
         ExperimentTables { experiment, tables }
     };
     let experiments: Vec<ExperimentTables> = files(&folder(), "toml").iter().map(held).collect();

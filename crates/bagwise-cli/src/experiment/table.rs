@@ -175,9 +175,21 @@ impl Experiment {
         printed::unknown_names(&numbers, &self.named.printed_sets, &self.named.methods)
     }
 
+    /// Everything that is read beside the file itself.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let tables = self.table.iter().flat_map(|t| [&t.printed, &t.references, &t.tests]);
+        let figures = self.figure.iter().flat_map(|f| [&f.printed, &f.numbers]);
+        let own = [&self.printed, &self.references, &self.meta_rank];
+        let named = own.into_iter().chain(tables).chain(figures).flatten();
+        let named = named.chain(&self.facts).chain(self.densities.as_ref().map(|d| &d.printed));
+        let beside = named.map(|path| self.folder.join(path));
+        let of_figures = self.figure.iter().flat_map(|f| &f.data).map(|name| self.folder.join(name));
+        beside.chain(of_figures).chain(self.data.iter().map(|d| PathBuf::from(d.read()))).collect()
+    }
+
     /// The file of printed numbers of each table.
     #[cfg(test)]
-    pub(super) fn files(&self) -> Vec<Option<PathBuf>> {
+    pub(super) fn printed_files(&self) -> Vec<Option<PathBuf>> {
         let all = self.table.iter().map(|t| t.printed.clone()).collect();
         if self.table.is_empty() { vec![self.printed.clone()] } else { all }
     }
