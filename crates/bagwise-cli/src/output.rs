@@ -9,9 +9,14 @@ use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
 use crate::args::Format;
 
-/// The name of a kept column in an output that may already have a column of that name.
-pub(crate) fn beside(name: &str, own: &[&str]) -> String {
-    if own.contains(&name) { format!("given {name}") } else { name.to_string() }
+/// The name of a kept column in an output that may already have a column of that name; `kept` says which names other kept columns
+/// have.
+pub(crate) fn beside(name: &str, own: &[&str], kept: impl Fn(&str) -> bool) -> String {
+    let mut shown = name.to_string();
+    while own.contains(&shown.as_str()) || (shown != name && kept(&shown)) {
+        shown = format!("given {shown}");
+    }
+    shown
 }
 
 /// The exit code of a run that is done, with failed fits.

@@ -53,7 +53,7 @@ pub use maps::read_maps;
 pub use npy::{npy_size, read_npy, write_npy};
 pub use npz_sparse::{MapSpool, write_npz};
 pub use relatives::{could_name_groups, is_group_heading};
-pub use replace::{GRAPHS_MARK, OutputKind, RESULTS_MARK, check_output};
+pub use replace::{GRAPHS_MARK, OutputKind, RESULTS_MARK, check_output, is_same_output};
 pub use sketch::{ColumnSketch, TableSketch, sketch};
 pub use stream::{PIECE, TakePiece, can_stream, read_pieces};
 pub use synthetic::{GENERATORS, Generator, GeneratorOption};

@@ -121,6 +121,15 @@ pub fn check_output(path: &Path, kind: OutputKind, inputs: &[&Path], force: bool
     )
 }
 
+/// True if two outputs, of which perhaps none exists yet, are one file.
+pub fn is_same_output(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = files::folder_of(path).canonicalize().ok()?;
+        path.canonicalize().ok().or_else(|| Some(folder.join(path.file_name()?)))
+    };
+    place(one).zip(place(other)).is_some_and(|(a, b)| a == b)
+}
+
 /// True if a file that does not exist would be a bag of the folder that is the input.
 fn would_be_read_from(path: &Path, input: &Path) -> bool {
     let folder = || files::folder_of(path).canonicalize().ok().zip(input.canonicalize().ok());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
-use bagwise::io::OutputKind;
+use bagwise::io::{OutputKind, is_same_output};
 use bagwise::method::{Capability, Explanation, Representative, TracedRound};
 use bagwise::methods;
 use bagwise::model::{Model, Prediction};
@@ -154,6 +154,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         // Before any work.
         GraphFormat::of(path)?;
         session.check_output(path, OutputKind::Graphs, &inputs)?;
+        if args.output.as_ref().is_some_and(|other| is_same_output(path, other)) {
+            bail!("{}: explanations and graphs cannot go to the same file; name two", path.display());
+        }
     }
     let options = args.read.read_options();
     // Graphs and votes are written as a whole.
@@ -443,12 +446,15 @@ impl Parts<'_> {
 
     fn kept<'s>(&'s self, line: &'s Line) -> impl Iterator<Item = (String, &'s str)> {
         let row = line.instance.map(|i| self.data.bags.rows(line.bag).start + i);
-        self.data.kept.iter().map(move |k| (beside(&k.name, OWN), row.map_or("", |r| k.values[r].as_str())))
+        let is_kept = |name: &str| self.data.kept.iter().any(|k| k.name == name);
+        let value = move |values: &'s [String]| row.map_or("", |r| values[r].as_str());
+        self.data.kept.iter().map(move |k| (beside(&k.name, OWN, is_kept), value(&k.values)))
     }
 
     fn table(&self, digits: Digits) -> Rows {
         let columns = OWN.iter().map(ToString::to_string);
-        let mut rows = Rows::new(columns.chain(self.data.kept.iter().map(|k| beside(&k.name, OWN))));
+        let is_kept = |name: &str| self.data.kept.iter().any(|k| k.name == name);
+        let mut rows = Rows::new(columns.chain(self.data.kept.iter().map(|k| beside(&k.name, OWN, is_kept))));
         for line in &self.rows {
             let mut row = vec![
                 self.data.bags.ids()[line.bag].clone(),

@@ -241,7 +241,8 @@ impl Answers<'_> {
     /// Names and values of the kept columns of a bag.
     fn kept(&self, bag: usize) -> impl Iterator<Item = (String, &str)> {
         let first = self.data.bags.rows(bag).start;
-        self.kept.iter().map(move |k| (beside(&k.name, OWN), k.values[first].as_str()))
+        let is_kept = |name: &str| self.kept.iter().any(|k| k.name == name);
+        self.kept.iter().map(move |k| (beside(&k.name, OWN, is_kept), k.values[first].as_str()))
     }
 }
 
@@ -293,7 +294,8 @@ impl Answers<'_> {
             None => {}
         }
         columns.extend(["nearest", "outside", "status"].map(String::from));
-        columns.extend(self.kept.iter().map(|k| beside(&k.name, OWN)));
+        let is_kept = |name: &str| self.kept.iter().any(|k| k.name == name);
+        columns.extend(self.kept.iter().map(|k| beside(&k.name, OWN, is_kept)));
         let mut rows = Rows::new(columns);
         let probability = |v: f64| fewer.show(Some(v).filter(|v| !v.is_nan()));
         for (bag, p) in self.predictions.iter().enumerate() {
