@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use crate::bags::Bags;
+use crate::checksum;
 use crate::error::{Error, Result};
 use crate::message::{Message, Setting};
 use crate::rng::Rng;
@@ -146,7 +147,9 @@ impl Dataset {
             let own = self.bags.rows(bag);
             if own.len() > most {
                 thinned += 1;
-                let mut drawn = Rng::new(seed, "max instances", &[bag as u64]).sample(own.len(), most);
+                // By the name of the bag, so that what is drawn does not depend on the bags around it.
+                let name = checksum::of_bytes(self.bags.ids()[bag].as_bytes());
+                let mut drawn = Rng::new(seed, "max instances", &[name]).sample(own.len(), most);
                 drawn.sort_unstable();
                 rows.extend(drawn.into_iter().map(|i| own.start + i));
             } else {
@@ -209,7 +212,11 @@ impl Dataset {
             (Target::Classes { codes, names }, Target::Classes { codes: more, names: others }) => {
                 let recode = |&c: &u32| {
                     let name = &others[c as usize];
-                    names.iter().position(|n| n == name).map(|p| p as u32).ok_or_else(|| {
+                    let same = names.iter().position(|n| n == name);
+                    // 1 and 1.0 are one label in two spellings, as within a file.
+                    let number = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
+                    let alike = |n: &String| number(n).is_some_and(|v| Some(v) == number(name));
+                    same.or_else(|| names.iter().position(alike)).map(|p| p as u32).ok_or_else(|| {
                         Error::Invalid(format!(
                             "{} has the class '{name}', but {} does not",
                             test.name, self.name
