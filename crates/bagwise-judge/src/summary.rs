@@ -164,10 +164,13 @@ fn pool(own: &BTreeMap<(usize, usize), &Record>, roster: &GroundTruth, count: us
     for record in own.values() {
         by_repeat.entry(record.key.repeat).or_default().push(record);
     }
-    let overlapping = by_repeat.values().any(|folds| {
-        let mut seen = BTreeSet::new();
-        !folds.iter().flat_map(|r| &r.scored.bags).all(|bag| seen.insert(bag))
-    });
+    // Two random halves may happen to have no bag in common; each is a repeat all the same.
+    let halves = own.values().any(|record| record.protocol == ProtocolName::Half.as_str());
+    let overlapping = halves
+        || by_repeat.values().any(|folds| {
+            let mut seen = BTreeSet::new();
+            !folds.iter().flat_map(|r| &r.scored.bags).all(|bag| seen.insert(bag))
+        });
     let parts: Vec<Vec<&Record>> = if overlapping {
         own.values().map(|&record| vec![record]).collect()
     } else {
