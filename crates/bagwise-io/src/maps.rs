@@ -26,13 +26,14 @@ const BAG: u64 = 640;
 /// How far the length of a map may be from 1: values in single precision are allowed.
 const SLACK: f64 = 1e-4;
 
-/// Reads the maps of a folder, of this many columns, for the bags of the table of labels that the options name. If maps and all
-/// else that bags need exceed `memory` bytes, the maps go to a file in `scratch`. The data set has the bags in the order of the
+/// Reads the maps of a folder, of this many columns, for the bags of the table of labels that the options name; only a bag outside
+/// all cells has an empty map, if `may_be_empty`. If maps and all else that bags need exceed `memory` bytes, the maps go to a file in
+/// `scratch`. The data set has the bags in the order of the
 /// table, with labels and groups, and a single instance without meaning in each.
 pub fn read_maps(
     folder: &Path,
     options: &ReadOptions,
-    cols: usize,
+    (cols, may_be_empty): (usize, bool),
     memory: u64,
     scratch: &Path,
 ) -> Result<(Dataset, Arc<MapRows>)> {
@@ -51,7 +52,7 @@ pub fn read_maps(
     let table = labels::read(table, options)?;
     let numbers: HashMap<&str, usize> =
         table.rows.iter().enumerate().map(|(i, row)| (&row.bag[..], i)).collect();
-    let mut spool = MapsOnTheWay::new(table.rows.len(), cols, memory, scratch);
+    let mut spool = MapsOnTheWay::new(table.rows.len(), (cols, may_be_empty), memory, scratch);
     let mut unknown: Vec<String> = Vec::new();
     let mut unknown_count = 0usize;
     for path in &files {
@@ -142,6 +143,8 @@ fn map_files(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Maps on their way, in the order in which they come.
 struct MapsOnTheWay<'s> {
     cols: usize,
+    /// Whether a bag may be outside all cells.
+    may_be_empty: bool,
     memory: u64,
     scratch: &'s Path,
     /// Packed rows that are in memory: all of them, or one that is on its way to the file.
@@ -153,11 +156,17 @@ struct MapsOnTheWay<'s> {
 }
 
 impl MapsOnTheWay<'_> {
-    fn new(rows: usize, cols: usize, memory: u64, scratch: &Path) -> MapsOnTheWay<'_> {
+    fn new(
+        rows: usize,
+        (cols, may_be_empty): (usize, bool),
+        memory: u64,
+        scratch: &Path,
+    ) -> MapsOnTheWay<'_> {
         // With less than a quarter hardly any work would be done between two reads.
         let memory = memory.saturating_sub(BAG * rows as u64).max(memory / 4);
         MapsOnTheWay {
             cols,
+            may_be_empty,
             memory,
             scratch,
             packed: Vec::new(),
@@ -190,7 +199,12 @@ impl MapsOnTheWay<'_> {
             return refuse(found, "make the maps with the model that is given");
         }
         let length = values.iter().map(|v| v * v).sum::<f64>();
-        // A bag outside all cells has an empty map.
+        if columns.is_empty() && !self.may_be_empty {
+            return refuse(
+                format!("the map of bag '{bag}' is missing or empty, which no map of the model is"),
+                "look for bags that a join left without a map, and make the maps with the model that is given",
+            );
+        }
         if !(columns.is_empty() || (length - 1.0).abs() <= SLACK) {
             let found = format!("the map of bag '{bag}' has squared length {length}, not 1");
             return refuse(found, "make the maps with the model that is given, and leave them as they are");
@@ -343,5 +357,22 @@ impl<'a> MapArray<'a> {
             _ => out.extend(fours.map(|&b| f64::from(i32::from_le_bytes(b)))),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_maps_with_gaps_may_be_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let push = |may_be_empty: bool| {
+            let mut maps = MapsOnTheWay::new(1, (20, may_be_empty), 1000, folder.path());
+            maps.push(0, "a", &[], &[], || Place::of("maps.parquet"))
+        };
+        push(true).unwrap();
+        let said = push(false).unwrap_err().to_string();
+        assert!(said.contains("the map of bag 'a' is missing or empty"), "{said}");
     }
 }

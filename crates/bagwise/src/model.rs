@@ -198,9 +198,10 @@ impl Model {
         methods::cell_map(&self.header.method, &self.header.parameters, &first.save()?)
     }
 
-    /// The columns of its feature map; an error if its method has none.
-    pub fn map_columns(&self) -> Result<usize> {
-        Ok(self.cell_map()?.columns())
+    /// The columns of its feature map, and whether a bag may be outside all cells and have none; an error if its method has no map.
+    pub fn map_shape(&self) -> Result<(usize, bool)> {
+        let has_gaps = self.header.parameters.word("partition").is_ok_and(|partition| partition == "sphere");
+        Ok((self.cell_map()?.columns(), has_gaps))
     }
 
     /// The same with the models of folds.
