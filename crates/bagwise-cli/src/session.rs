@@ -161,10 +161,13 @@ impl Session {
     /// Options with what a model remembers, and the columns that it needs.
     fn options_for(&self, model: &Model, options: ReadOptions) -> ReadOptions {
         let features = model.header.features.iter().map(|f| f.name.clone()).collect();
-        let options = match &model.header.reading {
+        let mut options = match &model.header.reading {
             Some(remembered) => options.recall(remembered),
             None => options,
         };
+        // Few bags may have none of the texts by which a column is known to be one of categories.
+        let categories = model.header.features.iter().filter(|f| f.is_categorical());
+        options.categorical.extend(categories.map(|f| bagwise::io::Column::Name(f.name.clone())));
         // The reader knows the line of a gap.
         ReadOptions { features, allow_missing: model.header.transform.fills_gaps(), ..options }
     }

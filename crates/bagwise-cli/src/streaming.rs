@@ -84,10 +84,7 @@ pub(crate) fn each_piece(
     if !in_pieces {
         return take(session.read_for(model, name, options)?);
     }
-    let mut options = session.unlabelled_options_for(model, options);
-    // A piece may have none of the texts by which a column is known to be one of categories.
-    let categories = model.header.features.iter().filter(|f| f.is_categorical());
-    options.categorical.extend(categories.map(|f| bagwise::io::Column::Name(f.name.clone())));
+    let options = session.unlabelled_options_for(model, options);
     let mut failed = None;
     let mut said: Vec<String> = Vec::new();
     let mut one = |data: Dataset| {
