@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 
-use common::{done, refused, scene, table, text};
+use common::{bagwise, done, folder, json, refused, scene, table, text};
 
 /// misssvm gives witnesses a larger cost than c, so c alone may be finite.
 #[test]
@@ -154,4 +154,114 @@ fn a_generator_without_end_is_refused_at_once() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("too large to generate; use at most 10^13 numbers"), "{said}");
+}
+
+/// Rows of a table by their first cell.
+fn rows_by_bag(csv: &[u8]) -> std::collections::BTreeMap<String, String> {
+    let lines = text(csv).lines().skip(1).filter_map(|line| line.split_once(','));
+    lines.map(|(bag, rest)| (bag.to_string(), rest.to_string())).collect()
+}
+
+#[test]
+fn what_is_drawn_of_a_large_bag_does_not_depend_on_the_others() {
+    let folder = folder();
+    let write = |name: &str, bags: &[usize]| {
+        let mut table = String::from("bag,label,a,b\n");
+        for &bag in bags {
+            for i in 0..6 {
+                let value = |k: usize| ((bag * 31 + i * 17 + k * 7) % 23) as f64 / 3.0 + (bag % 2) as f64;
+                table += &format!("B{bag},{},{},{}\n", bag % 2, value(1), value(2));
+            }
+        }
+        fs::write(folder.path().join(name), table).unwrap();
+    };
+    let all: Vec<usize> = (0..12).collect();
+    write("all.csv", &all);
+    write("turned.csv", &all.iter().rev().copied().collect::<Vec<_>>());
+    write("one.csv", &[7]);
+    let fit = "fit all.csv --method mi-kernel -p gamma=1 -p c=1 -p norm=mean --inner 2 -o m.bagwise";
+    done(folder.path(), fit);
+    let answers = |name: &str| {
+        let line = format!("predict m.bagwise {name} --max-instances 2 --format csv");
+        rows_by_bag(&done(folder.path(), &line).stdout)
+    };
+    let whole = answers("all.csv");
+    assert_eq!(answers("turned.csv"), whole);
+    assert_eq!(answers("one.csv")["B7"], whole["B7"]);
+}
+
+#[test]
+fn random_halves_are_repeats_also_if_they_have_no_bag_in_common() {
+    let folder = folder();
+    let row = |b: usize| format!("B{b},{},g{},{}\n", b % 2, b / 6, b as f64 / 7.0);
+    let table: String = (0..12).map(row).collect();
+    fs::write(folder.path().join("d.csv"), format!("bag,label,group,a\n{table}")).unwrap();
+    for seed in 0..6 {
+        let line = format!(
+            "evaluate d.csv --group group --method majority --protocol half --folds 2 --inner 2 --seed {seed}"
+        );
+        let found = json(folder.path(), &line);
+        assert_eq!(found["accuracy"]["values"].as_array().unwrap().len(), 2, "seed {seed}: {found}");
+    }
+}
+
+#[test]
+fn a_bag_whose_category_is_missing_is_predicted_alone_as_among_others() {
+    let folder = folder();
+    let write = |name: &str, rows: &str| fs::write(folder.path().join(name), rows).unwrap();
+    write(
+        "d.csv",
+        "bag,label,ring,v\nB0,0,four,1\nB1,1,five,2\nB2,0,four,1.5\nB3,1,six,2.5\nB4,1,,3\nB5,1,five,\nB6,0,four,2.2\nB7,0,six,1\n",
+    );
+    write("one.csv", "bag,ring,v\nB0,,1\n");
+    write("two.csv", "bag,ring,v\nB0,,1\nB1,five,2\n");
+    let fit = "fit d.csv --missing median --method simple-mi -p c=1 -p gamma=1 -p embed=mean --inner 2 -o m.bagwise";
+    done(folder.path(), fit);
+    let answers = |name: &str| {
+        rows_by_bag(&done(folder.path(), &format!("predict m.bagwise {name} --format csv")).stdout)
+    };
+    assert_eq!(answers("one.csv")["B0"], answers("two.csv")["B0"]);
+}
+
+#[test]
+fn test_data_may_write_a_label_as_another_spelling_of_the_number() {
+    let folder = folder();
+    let table = |labels: [&str; 2]| -> String {
+        let row = |b: usize| format!("B{b},{},{}\n", labels[b % 2], b % 2 * 3 + b % 5);
+        format!("bag,label,a\n{}", (0..12).map(row).collect::<String>())
+    };
+    fs::write(folder.path().join("a.csv"), table(["0", "1"])).unwrap();
+    fs::write(folder.path().join("t.csv"), table(["0.0", "1.0"])).unwrap();
+    let line = "evaluate a.csv --method simple-mi -p c=1 -p gamma=1 -p embed=mean --inner 2 --test";
+    let [same, other] = ["a.csv", "t.csv"].map(|test| json(folder.path(), &format!("{line} {test}")));
+    assert_eq!(same["accuracy"]["mean"], other["accuracy"]["mean"]);
+}
+
+#[test]
+fn kept_columns_never_share_a_name() {
+    let folder = folder();
+    let row = |b: usize| format!("B{b},{},{},x{b},y{b}\n", b % 2, b % 2 * 3 + b % 5);
+    let table: String = (0..12).map(row).collect();
+    fs::write(folder.path().join("d.csv"), format!("bag,label,a,score,given score\n{table}")).unwrap();
+    let fit = [
+        "fit",
+        "d.csv",
+        "--method",
+        "simple-mi",
+        "-p",
+        "c=1",
+        "-p",
+        "gamma=1",
+        "-p",
+        "embed=mean",
+        "--inner",
+        "2",
+    ];
+    let kept = ["--keep", "score", "--keep", "given score"];
+    let fitted = bagwise(folder.path(), &[&fit[..], &kept, &["-o", "m.bagwise"]].concat());
+    assert_eq!(fitted.status.code(), Some(0), "{}", text(&fitted.stderr));
+    let said =
+        bagwise(folder.path(), &[&["predict", "m.bagwise", "d.csv", "--format", "csv"][..], &kept].concat());
+    let head = text(&said.stdout).lines().next().unwrap().to_string();
+    assert!(head.ends_with("given given score,given score"), "{head}");
 }

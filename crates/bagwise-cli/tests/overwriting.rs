@@ -217,3 +217,35 @@ fn records_that_an_editor_saved_as_utf_16_are_refused_and_kept() {
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     assert_eq!(fs::read(&records).unwrap(), wide);
 }
+
+#[test]
+fn what_an_experiment_reads_is_not_replaced_even_if_forced() {
+    const EXPERIMENT: &str = "title = 't'\nsource = 's'\nmetric = 'accuracy'\nprinted = 'table.json'\n\
+        [[data]]\nname = 'a'\nread = 'synthetic:gauss?bags=20&features=2'\n\
+        [[method]]\nname = 'M'\nmethod = 'majority'\n";
+    const PRINTED: &str = "set,method,metric,value,spread,remark\na,M,accuracy,0.5,,\n";
+    let folder = scene();
+    let at = |name: &str| folder.path().join("run").join(name);
+    fs::create_dir(folder.path().join("run")).unwrap();
+    fs::write(at("table.json"), PRINTED).unwrap();
+    fs::write(at("e.toml"), EXPERIMENT).unwrap();
+    let said = refused(folder.path(), "run run/e.toml -o run --force");
+    assert!(said.contains("input and output are the same file"), "{said}");
+    assert_eq!(fs::read_to_string(at("table.json")).unwrap(), PRINTED);
+    // Nor data under the name of the file that says whose the folder is.
+    fs::rename(folder.path().join("d.csv"), at("experiment.json")).unwrap();
+    let data = fs::read(at("experiment.json")).unwrap();
+    let other = EXPERIMENT.replace("printed = 'table.json'\n", "");
+    fs::write(at("e.toml"), other.replace("synthetic:gauss?bags=20&features=2", "experiment.json")).unwrap();
+    refused(folder.path(), "run run/e.toml -o run --force");
+    assert_eq!(fs::read(at("experiment.json")).unwrap(), data);
+}
+
+#[test]
+fn explanations_and_graphs_do_not_share_a_file() {
+    let folder = scene();
+    done(folder.path(), "fit d.csv --method migraph-explicit --inner 2 -p c=1 -o g.bagwise");
+    let said = refused(folder.path(), "explain g.bagwise d.csv -o q.dot --graph ./q.dot");
+    assert!(said.contains("cannot go to the same file"), "{said}");
+    assert!(!folder.path().join("q.dot").exists());
+}
