@@ -231,7 +231,7 @@ fn followed(form: &str) -> io::Error {
 }
 
 /// The decoder of one member of a stream that may have several, as gzip and bzip2 write them.
-trait Member: Read {
+trait MemberDecoder: Read {
     type Source: BufRead;
     const FORM: &'static str;
     /// What a member begins with.
@@ -242,7 +242,7 @@ trait Member: Read {
     fn end(self) -> Self::Source;
 }
 
-impl<R: BufRead> Member for GzDecoder<R> {
+impl<R: BufRead> MemberDecoder for GzDecoder<R> {
     type Source = R;
     const FORM: &'static str = "gzip";
     const MAGIC: &'static [u8] = &[0x1f, 0x8b];
@@ -260,7 +260,7 @@ impl<R: BufRead> Member for GzDecoder<R> {
     }
 }
 
-impl<R: BufRead> Member for BzDecoder<R> {
+impl<R: BufRead> MemberDecoder for BzDecoder<R> {
     type Source = R;
     const FORM: &'static str = "bzip2";
     const MAGIC: &'static [u8] = b"BZh";
@@ -284,13 +284,13 @@ struct Members<D> {
     member: Option<D>,
 }
 
-impl<D: Member> Members<D> {
+impl<D: MemberDecoder> Members<D> {
     fn new(source: D::Source) -> Members<D> {
         Members { member: Some(D::begin(source)) }
     }
 }
 
-impl<D: Member> Read for Members<D> {
+impl<D: MemberDecoder> Read for Members<D> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             let Some(member) = &mut self.member else { return Ok(0) };

@@ -252,7 +252,7 @@ mod tests {
         let table: String = names.iter().map(|name| format!("{name},{}\n", name.len() % 2)).collect();
         std::fs::write(&labels, format!("bag,label\n{table}")).unwrap();
         let options = ReadOptions { labels: Some(labels), ..ReadOptions::default() };
-        let (_, maps) = read_maps(home.path(), &options, (20, false), 100, home.path()).unwrap();
+        let (_, maps) = read_maps(home.path(), &options, (20, true), 100, home.path()).unwrap();
         assert!(maps.is_on_disk());
         (all, maps)
     }
