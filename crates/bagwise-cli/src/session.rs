@@ -167,7 +167,10 @@ impl Session {
         };
         // Few bags may have none of the texts by which a column is known to be one of categories.
         let categories = model.header.features.iter().filter(|f| f.is_categorical());
-        options.categorical.extend(categories.map(|f| bagwise::io::Column::Name(f.name.clone())));
+        let categories: Vec<_> = categories.map(|f| bagwise::io::Column::Name(f.name.clone())).collect();
+        // That one is missing is said later, with all others that are.
+        options.optional.extend(categories.iter().cloned());
+        options.categorical.extend(categories);
         // The reader knows the line of a gap.
         ReadOptions { features, allow_missing: model.header.transform.fills_gaps(), ..options }
     }
