@@ -138,6 +138,10 @@ pub(crate) fn find(
         if options.optional.contains(column) && (table.lacks(column) || matches!(column, Column::Number(_))) {
             continue;
         }
+        if let Some(feature) = table.made_up(column).filter(|&f| f < roles.features.len()) {
+            roles.categorical[feature] = true;
+            continue;
+        }
         let position = table.locate(column)?;
         match roles.features.iter().position(|&f| f == position) {
             Some(feature) => roles.categorical[feature] = true,
@@ -366,6 +370,14 @@ impl ColumnTable<'_> {
                         .with([Setting::Header]),
                 ),
             }),
+        }
+    }
+
+    /// Which feature of a table without a heading is called so: they are f1, f2, …
+    fn made_up(&self, column: &Column) -> Option<usize> {
+        match (column, self.names) {
+            (Column::Name(name), None) => name.strip_prefix('f')?.parse::<usize>().ok()?.checked_sub(1),
+            _ => None,
         }
     }
 
