@@ -8,7 +8,7 @@ use crate::checksum;
 use crate::error::{Error, Result};
 use crate::message::{Message, Setting};
 use crate::rng::Rng;
-use crate::target::{Target, undecided_target};
+use crate::target::{Target, class_called, undecided_target};
 
 /// Groups of bags that belong together: molecules of a scaffold, slides of a patient.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,8 +197,8 @@ impl Dataset {
         })
     }
 
-    /// These bags followed by those of `test`, whose columns, categories and classes are matched by name. A bag of
-    /// `test` whose id is taken gets " (test)" behind it, and bags that training has already are
+    /// These bags followed by those of `test`, whose columns and categories are matched by name. Classes are too, or as
+    /// one number in two spellings (1 and 1.0). A bag of `test` whose id is taken gets " (test)" behind it, and bags that training has already are
     /// warned of. Kept columns and instance labels stay where both have them.
     pub fn with_test(self, test: &Dataset) -> Result<Dataset> {
         let aligned = test.bags.align(self.bags.features()).map_err(|e| e.of_data(&test.name))?;
@@ -212,11 +212,7 @@ impl Dataset {
             (Target::Classes { codes, names }, Target::Classes { codes: more, names: others }) => {
                 let recode = |&c: &u32| {
                     let name = &others[c as usize];
-                    let same = names.iter().position(|n| n == name);
-                    // 1 and 1.0 are one label in two spellings, as within a file.
-                    let number = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
-                    let alike = |n: &String| number(n).is_some_and(|v| Some(v) == number(name));
-                    same.or_else(|| names.iter().position(alike)).map(|p| p as u32).ok_or_else(|| {
+                    class_called(names, name).map(|p| p as u32).ok_or_else(|| {
                         Error::Invalid(format!(
                             "{} has the class '{name}', but {} does not",
                             test.name, self.name

@@ -31,4 +31,4 @@ pub use mat::{Csr, Mat};
 pub use message::{Message, Setting, Wording, count};
 pub use rng::{Rng, absorb, noise};
 pub use stored::{Affine, RowSource, Stored};
-pub use target::{Target, may_be_measurements, sort_names, undecided_target};
+pub use target::{Target, class_called, may_be_measurements, one_spelling, sort_names, undecided_target};

@@ -54,6 +54,30 @@ impl Target {
     }
 }
 
+/// A number in one spelling: 1, 1.0 and 01 are the same. None for what is not digits, so that 1e5 is no number here:
+/// ids in hexadecimal digits look like that.
+pub fn one_spelling(text: &str) -> Option<String> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
+    let is_zero = whole.is_empty() && fraction.is_empty();
+    let sign = if text.starts_with('-') && !is_zero { "-" } else { "" };
+    Some(format!("{sign}{}.{fraction}", if whole.is_empty() { "0" } else { whole }))
+}
+
+/// Which of these classes a label means: the one that is written alike, or else the same number in another spelling.
+pub fn class_called(names: &[String], label: &str) -> Option<usize> {
+    let exactly = names.iter().position(|name| name == label);
+    exactly.or_else(|| {
+        let number = one_spelling(label)?;
+        names.iter().position(|name| one_spelling(name).as_ref() == Some(&number))
+    })
+}
+
 /// Labels with more different whole numbers than this are rarely classes.
 const MANY: usize = 20;
 /// Labels with up to this many different values are classes, however few bags there are.
@@ -87,5 +111,26 @@ pub fn sort_names<S: AsRef<str>>(names: &mut [S]) {
     if names.iter().all(|name| number(name).is_some()) {
         // Stable: names of equal value keep the order of their text.
         names.sort_by(|a, b| number(a).partial_cmp(&number(b)).expect("finite numbers compare"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_one_spelling() {
+        let same = |a: &str, b: &str| one_spelling(a).is_some() && one_spelling(a) == one_spelling(b);
+        assert!(same("1", "1.0") && same("01", "1") && same("-2.50", "-2.5") && same("-0", "0.0"));
+        assert!(!same("1", "10") && !same("1e5", "1e5") && !same("a", "a") && !same("1", "-1"));
+    }
+
+    #[test]
+    fn a_label_means_one_class_only() {
+        let names = ["9007199254740992", "100000", "1", "1.0", "yes"].map(String::from);
+        let of = |label: &str| class_called(&names, label);
+        assert_eq!((of("1.0"), of("01"), of("yes"), of("100000.0")), (Some(3), Some(2), Some(4), Some(1)));
+        // The same in double precision, but not the same label.
+        assert_eq!((of("9007199254740993"), of("1e5"), of("Yes")), (None, None, None));
     }
 }

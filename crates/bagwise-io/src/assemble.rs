@@ -5,14 +5,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::doubt::{self, DroppedColumn, one_spelling};
+use super::doubt::{self, DroppedColumn};
 use super::relatives::dropped_column;
 use super::stream::{SeenBags, comes_back};
 use super::text::{Markers, WHOLE, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
     Bags, CarriedColumn, Dataset, Error, Feature, Groups, Instances, Message, Place, Result, Setting, Target,
-    columns_of, may_be_measurements,
+    columns_of, may_be_measurements, one_spelling,
 };
 
 /// One bag while its rows arrive.

@@ -231,21 +231,6 @@ pub(crate) fn listed(names: &[String]) -> String {
     format!("{}{more}", names[..names.len().min(LISTED)].join(", "))
 }
 
-/// A number in one spelling: 1, 1.0 and 01 are the same. None for what is not digits, so that 1e5 is no number here:
-/// ids in hexadecimal digits look like that.
-pub(crate) fn one_spelling(text: &str) -> Option<String> {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(fraction) {
-        return None;
-    }
-    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
-    let is_zero = whole.is_empty() && fraction.is_empty();
-    let sign = if text.starts_with('-') && !is_zero { "-" } else { "" };
-    Some(format!("{sign}{}.{fraction}", if whole.is_empty() { "0" } else { whole }))
-}
-
 /// Texts that are written in two ways: as `key` has it they are the same.
 pub(crate) fn written_twice<'t>(
     texts: impl Iterator<Item = &'t str>,
@@ -413,12 +398,5 @@ mod tests {
         assert!(is_id(&[1.0, 2.0, 1.0, 2.0, 1.0, 2.0], &bags).is_some());
         assert!(is_id(&[1.0, 1.0, 1.0, 1.0, 2.0, 2.0], &bags).is_none());
         assert!(is_id(&[1.5, 2.0, 3.0, 4.0, 5.0, 6.0], &bags).is_none());
-    }
-
-    #[test]
-    fn numbers_have_one_spelling() {
-        let same = |a: &str, b: &str| one_spelling(a).is_some() && one_spelling(a) == one_spelling(b);
-        assert!(same("1", "1.0") && same("01", "1") && same("-2.50", "-2.5") && same("-0", "0.0"));
-        assert!(!same("1", "10") && !same("1e5", "1e5") && !same("a", "a") && !same("1", "-1"));
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use bagwise_core::{Ctx, Dataset, Error, Result, Target};
+use bagwise_core::{Ctx, Dataset, Error, Result, Target, class_called};
 use bagwise_judge::{Metric, Protocol, ProtocolName};
 
 use super::Evaluation;
@@ -21,14 +21,9 @@ pub fn labelled_like(model: &Model, mut data: Dataset) -> Result<Dataset> {
     let target = match (data.require_target()?, classes.is_empty()) {
         (Target::Values(values), true) => Target::Values(values.clone()),
         (Target::Classes { codes, names }, false) => {
-            // A table may write 1 as 1.0, as pandas does where a label is missing.
-            let number = |name: &str| name.parse::<f64>().ok();
-            let same =
-                |class: &String, name: &String| number(class).zip(number(name)).is_some_and(|(a, b)| a == b);
             let code = |name: &String| {
-                let exactly = classes.iter().position(|class| class == name);
-                let known = exactly.or_else(|| classes.iter().position(|class| same(class, name)));
-                known.map(|c| c as u32).ok_or_else(|| {
+                // A table may write 1 as 1.0, as pandas does where a label is missing.
+                class_called(classes, name).map(|c| c as u32).ok_or_else(|| {
                     Error::Invalid(format!(
                         "{} has bags of class '{name}', which the model does not know; it knows {}",
                         data.name,
