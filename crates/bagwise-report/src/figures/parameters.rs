@@ -113,8 +113,8 @@ impl MethodsChosen {
             let (by, way) = (number(mean.abs()), if mean < 0.0 { "higher" } else { "lower" });
             let what = if of_values { "squared error" } else { "squared error of the probabilities" };
             text += &format!(
-                " {} took several methods together. On inner folds that had no part in the choice, their {what} was {way} by \
-                 {by} on average than that of the single method.",
+                " {} took several methods together. On inner folds, their {what} was {way} by {by} on average than that of the \
+                 single method. This difference decided whether they were taken, so it is no estimate for new bags.",
                 if gains.len() == *fits {
                     "All folds".into()
                 } else {
@@ -426,8 +426,9 @@ mod tests {
         let said = chosen(&["a", "b"], &[0.5, -0.25]).sentence(false);
         assert_eq!(
             said,
-            "2 different choices in 3 folds. 2 of 3 folds took several methods together. On inner folds that had no part in the \
-             choice, their squared error of the probabilities was lower by 0.125 on average than that of the single method."
+            "2 different choices in 3 folds. 2 of 3 folds took several methods together. On inner folds, their squared error of the \
+             probabilities was lower by 0.125 on average than that of the single method. This difference decided whether they \
+             were taken, so it is no estimate for new bags."
         );
         assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("All folds took"));
         assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("their squared error was higher by 0.5"));
