@@ -224,6 +224,20 @@ fn a_bag_whose_category_is_missing_is_predicted_alone_as_among_others() {
 }
 
 #[test]
+fn models_of_tables_without_a_heading_know_their_categories() {
+    let folder = folder();
+    let rows = "B0,0,four,1\nB1,1,five,2\nB2,0,four,1.5\nB3,1,six,2.5\nB4,1,six,3\nB5,1,five,2.7\nB6,0,four,2.2\nB7,0,six,1\n";
+    fs::write(folder.path().join("d.csv"), rows).unwrap();
+    let fit = "fit d.csv --no-header --bag 1 --label 2 --method simple-mi -p c=1 -p gamma=1 -p embed=mean --inner 2 -o m.bagwise";
+    done(folder.path(), fit);
+    let answers = |stream: &str| {
+        done(folder.path(), &format!("predict m.bagwise d.csv --stream={stream} --format csv")).stdout
+    };
+    assert_eq!(answers("never"), answers("always"));
+    done(folder.path(), "evaluate --model m.bagwise d.csv");
+}
+
+#[test]
 fn test_data_may_write_a_label_as_another_spelling_of_the_number() {
     let folder = folder();
     let table = |labels: [&str; 2]| -> String {
