@@ -289,7 +289,9 @@ impl Results<'_> {
     fn part_of_sets(&self, t: usize) -> Option<String> {
         let table = &self.tables[t];
         let here = self.experiment.data.iter().filter(|d| table.has(d)).count();
-        let (ran, all) = (self.values(t).len(), table.numbers.sets().max(here));
+        // A table that lists its data sets shares its numbers with others.
+        let all = if table.lists_data() { here } else { table.numbers.sets().max(here) };
+        let ran = self.values(t).len();
         (0 < ran && ran < all).then(|| format!("ours over {ran} of {all} data sets"))
     }
 

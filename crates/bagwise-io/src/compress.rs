@@ -278,8 +278,8 @@ impl<R: BufRead> MemberDecoder for BzDecoder<R> {
     }
 }
 
-/// All members of a stream, one after the other, checksums verified. The decoders of several members that the libraries have pass
-/// over what follows the last (gzip), or call it damage (bzip2).
+/// All members of a stream, one after the other, checksums verified. The decoders of several members that the libraries have call it
+/// damage if something else follows the last.
 struct Members<D> {
     member: Option<D>,
 }

@@ -320,7 +320,11 @@ fn folders(
     // Numbered, so that names need not be names of folders.
     let own = format!("{:02}-{}", position + 1, plain(&data.name));
     let of_seed = |seed: u64| if seeds > 1 { format!("{own}-seed-{seed}") } else { own.clone() };
-    Ok((session.ctx.seed..).take(seeds).map(|seed| (seed, folder.join(of_seed(seed)))).collect())
+    let Some(end) = session.ctx.seed.checked_add(seeds as u64) else {
+        let found = format!("{seeds} seeds from {} on go beyond the largest", session.ctx.seed);
+        return Err(Error::refused(found, "use a smaller seed").into());
+    };
+    Ok((session.ctx.seed..end).map(|seed| (seed, folder.join(of_seed(seed)))).collect())
 }
 
 /// Refuses folders of a data set that do not have every fit of the runs that were begun there, in one piece or in shards.

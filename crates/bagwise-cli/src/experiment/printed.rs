@@ -101,7 +101,7 @@ impl PrintedNumbers {
             let refuse = |found: String, remedy: &str| {
                 Err(Error::data(Place::line(path.display().to_string(), row.line), found, remedy).into())
             };
-            let is_number = !is_summary || row.is_rank();
+            let is_number = !is_summary || row.is_rank() || numbers.averages(&row);
             if is_number && !row.value.is_empty() && row.number().is_none_or(|v| !v.is_finite()) {
                 return refuse(
                     format!("'{}' is not a number", row.value),

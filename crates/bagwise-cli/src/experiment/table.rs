@@ -83,6 +83,11 @@ pub(crate) struct PrintedCell {
 }
 
 impl PrintedTable {
+    /// Whether the table has data sets of its own, and not all of the experiment.
+    pub(crate) fn lists_data(&self) -> bool {
+        self.data.is_some()
+    }
+
     /// Whether the table has this data set.
     pub(crate) fn has(&self, data: &Data) -> bool {
         self.data.as_ref().is_none_or(|list| list.contains(&data.name))

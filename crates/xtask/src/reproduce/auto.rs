@@ -51,7 +51,7 @@ pub(super) fn run(cli: &Cli) -> Result<Section> {
     let mut table = Table::new(&headings);
     let mut beside =
         Table::new(&["set", "auto", "AUC", "best single method", "accuracy", "AUC", "chosen by outer folds"]);
-    let (mut accuracies, mut areas) = (Vec::new(), Vec::new());
+    let (mut accuracies, mut areas, mut total) = (Vec::new(), Vec::new(), 0.0);
     for (name, accuracy, area) in SETS {
         let Ok(file) = data_file(name) else {
             let mut row = vec![name.to_string(), "missing".into()];
@@ -71,6 +71,7 @@ pub(super) fn run(cli: &Cli) -> Result<Section> {
             under.push(number(&answer, "/roc_auc/mean")?);
             count_choices(&answer, &mut chosen)?;
         }
+        total += seconds;
         let seconds = seconds / SEEDS.count() as f64;
         accuracies.push(mean(&right));
         areas.push(mean(&under));
@@ -99,13 +100,15 @@ pub(super) fn run(cli: &Cli) -> Result<Section> {
     for name in OTHERS {
         match data_file(name) {
             Ok(file) => {
-                let answer = evaluated(cli, name, &file, "auto", SEEDS.start)?.0;
+                let (answer, seconds) = evaluated(cli, name, &file, "auto", SEEDS.start)?;
+                total += seconds;
                 beside.row(beside_single(cli, name, &file, &answer)?);
             }
             Err(_) => beside.row([name, "missing", "", "", "", "", ""].map(String::from).to_vec()),
         }
     }
     let mut section = Section::default();
+    section.seconds = Some(total);
     section.add(
         "Nested 10-fold with inner 5-fold, mean over seeds 0 to 4: everything that auto chooses is chosen in each outer fold anew. The \
          published figures are each by another method, the best on that set."
