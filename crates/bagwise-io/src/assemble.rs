@@ -363,25 +363,28 @@ impl BagBuilder {
                 .with([Setting::MissingValues(Some(odd.into()))]),
             );
         }
-        if let Some(numbers) = &numbers {
-            // "1" and "1.0" are one class, called as it was first written. Codes may have meant two classes by "01" and "1".
-            let mut spelling = HashMap::new();
-            let mut merged = BTreeMap::new();
-            for (label, value) in labels.iter_mut().zip(numbers) {
-                // Adding 0 makes one zero of -0 and 0.
-                let text = (value.abs() >= EXACT).then_some(*label);
-                let class = ((value + 0.0).to_bits(), text);
-                let first: &str = spelling.entry(class).or_insert(*label);
-                if first != *label {
-                    merged.entry(class).or_insert((first.min(*label), first.max(*label)));
-                }
-                *label = first;
+        // "1" and "1.0" are one class, called as it was first written. Codes may have meant two classes by "01" and "1".
+        let class_of = |b: usize, label: &str| match &numbers {
+            // Adding 0 makes one zero of -0 and 0.
+            Some(numbers) if numbers[b].abs() < EXACT => Some((numbers[b] + 0.0).to_string()),
+            Some(_) => Some(label.to_string()),
+            None => one_spelling(label),
+        };
+        let mut spelling = HashMap::new();
+        let mut merged = BTreeMap::new();
+        for (b, label) in labels.iter_mut().enumerate() {
+            let Some(class) = class_of(b, label) else { continue };
+            let first: &str = spelling.entry(class.clone()).or_insert(*label);
+            if first != *label {
+                merged.entry(class).or_insert((first.min(*label), first.max(*label)));
             }
-            let merged: Vec<(&str, &str)> = merged.into_values().collect();
-            warnings.extend(doubt::two_ways("labels", &merged, true));
-            if self.task == Task::Auto && may_be_measurements(spelling.len(), self.bags.len()) {
-                undecided = Some(spelling.len());
-            }
+            *label = first;
+        }
+        let merged: Vec<(&str, &str)> = merged.into_values().collect();
+        warnings.extend(doubt::two_ways("labels", &merged, true));
+        let is_open = numbers.is_some() && self.task == Task::Auto;
+        if is_open && may_be_measurements(spelling.len(), self.bags.len()) {
+            undecided = Some(spelling.len());
         }
         if let (None, Task::Auto) = (&numbers, self.task)
             && self.bags.iter().filter_map(finite).any(|v| v.fract() != 0.0)
