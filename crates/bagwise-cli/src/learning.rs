@@ -84,8 +84,8 @@ impl Choosing {
 
 impl Learning {
     /// The options that were given, as they would be typed again for one method. Where setups are `fixed`, all of their
-    /// parameters.
-    pub(crate) fn words(&self, method: &str, fixed: &[ResolvedConfig]) -> String {
+    /// parameters. Parameters without the name of a method are those of the only one that was `named`.
+    pub(crate) fn words(&self, method: &str, named: &[String], fixed: &[ResolvedConfig]) -> String {
         let mut words = String::new();
         for setup in fixed {
             let of = if method == AUTO { format!("{}.", setup.method.info().name) } else { String::new() };
@@ -93,13 +93,12 @@ impl Learning {
                 words += &format!(" -p {}", quoted(&format!("{of}{key}={value}")));
             }
         }
-        // Meant for another method that took part.
-        let unknown = |key: &str| {
-            methods::find(method).is_ok_and(|m| m.params().iter().all(|p| p.name != key.replace('_', "-")))
-        };
+        let is_named =
+            |name: &String| name == method || methods::find(name).is_ok_and(|m| m.info().name == method);
         for (key, value) in self.seeing.params.iter().filter(|_| fixed.is_empty()) {
             match key.split_once('.') {
-                None if unknown(key) => {}
+                // Meant for another method that took part.
+                None if !named.iter().any(is_named) => {}
                 None => words += &format!(" -p {}", quoted(&format!("{key}={value}"))),
                 Some(_) if method == AUTO => words += &format!(" -p {}", quoted(&format!("{key}={value}"))),
                 Some((of, key)) if methods::find(of).is_ok_and(|m| m.info().name == method) => {
