@@ -293,7 +293,7 @@ impl Comparison<'_> {
         let inspect_command = format!("bagwise inspect {read}{seed}");
         let fit_command = format!(
             "bagwise fit {read} --method {taken}{}{}{inner}{seed} -o {}",
-            args.learning.words(taken, fixed),
+            args.learning.words(taken, &args.methods, fixed),
             args.choosing.words(taken),
             // With the data in its name, the next data set does not replace the model.
             quoted(&format!("{}-{taken}.bagwise", stem_of(data))),
@@ -462,6 +462,10 @@ impl Output for Comparison<'_> {
         // Of a run that goes on, most of the time may have been spent before.
         let took = if self.results.resumed { "; all sessions took" } else { " in" };
         let next = match self.fit_method == BASELINE {
+            true if self.results.verdict.only_constants() => {
+                "remove the cause of the failed fits, which is named above, and run the same command again"
+                    .into()
+            }
             // A model that has learned nothing is of no use.
             true => format!(
                 "by {}, no method is better than a constant; check labels and features: {}",

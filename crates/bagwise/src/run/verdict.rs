@@ -293,6 +293,18 @@ impl Verdict {
         text
     }
 
+    /// Methods without a value because fits failed.
+    fn failed(&self) -> Vec<&str> {
+        let without = |line: &&MethodSummary| line.failed > 0 && line.metrics[0].mean.is_none();
+        self.table.iter().filter(without).map(|line| line.method.as_str()).collect()
+    }
+
+    /// True if all methods that learn failed.
+    pub fn only_constants(&self) -> bool {
+        let learning = self.table.iter().filter(|line| line.method != BASELINE).count();
+        learning > 0 && self.failed().iter().filter(|name| **name != BASELINE).count() == learning
+    }
+
     /// How the best stands to the others.
     fn compared(&self) -> String {
         let ties = self.ties();
@@ -303,8 +315,13 @@ impl Verdict {
                 ". There are too few {units} to compare methods: {}, and {LEAST_UNITS} are needed",
                 self.units
             );
+        } else if self.only_constants() {
+            text += ". All fits of the other methods failed, so nothing is known of them";
         } else if self.best().method == BASELINE || !self.beats_constant(0) {
-            text += &format!(". By {}, no method is better than a constant prediction", self.metric.name());
+            let failed = self.failed();
+            let with_result = if failed.is_empty() { "" } else { " that has a result" };
+            let name = self.metric.name();
+            text += &format!(". By {name}, no method{with_result} is better than a constant prediction");
             if let (Some(value), true) = (self.constant, self.best().method != BASELINE) {
                 text += &format!(" ({value:.3})");
             }
