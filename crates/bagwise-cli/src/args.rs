@@ -13,8 +13,11 @@ use bagwise::io::{Column, Encoding, ReadOptions, Task};
 
 use crate::output::quoted;
 
+/// Bytes that computations may take, unless told otherwise.
+const MEMORY: u64 = 4_000_000_000;
+
 /// Options of every verb, before or after it.
-#[derive(Args)]
+#[derive(Args, PartialEq)]
 pub(crate) struct General {
     /// Output format
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "General")]
@@ -37,6 +40,21 @@ pub(crate) struct General {
     /// Print only results and errors
     #[arg(short, long, global = true, help_heading = "General")]
     pub(crate) quiet: bool,
+}
+
+impl Default for General {
+    fn default() -> General {
+        let format = Format::Table;
+        General {
+            format,
+            threads: None,
+            seed: 0,
+            memory: MEMORY,
+            force: false,
+            csv_safe: false,
+            quiet: false,
+        }
+    }
 }
 
 /// How results are printed.

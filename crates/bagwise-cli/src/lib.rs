@@ -114,7 +114,7 @@ pub fn main_from(args: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Verb::Convert(args)) => convert::run(args, &session),
         Some(Verb::Gram(args)) => gram::run(args, &session),
         Some(Verb::Embed(args)) => embed::run(args, &session),
-        Some(Verb::Slurm(args)) => slurm::run(args),
+        Some(Verb::Slurm(args)) => slurm::run(args, &cli.general),
         Some(Verb::Completions(args)) => completions::run(args),
     };
     session.finish();

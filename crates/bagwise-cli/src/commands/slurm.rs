@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use clap::Parser as _;
 
+use crate::args::General;
 use crate::output::{self, quoted};
 use crate::session::Outcome;
 use crate::{Cli, Verb};
@@ -41,7 +42,11 @@ Examples:
   bagwise slurm --shards 100 compare musk1 --repeats 10 -o musk1-cluster > musk1.sbatch
   bagwise slurm --shards 40 --cpus 4 --task-memory 8G --time 4:00:00 run experiment.toml -o cluster";
 
-pub(crate) fn run(args: &Args) -> Result<Outcome> {
+pub(crate) fn run(args: &Args, general: &General) -> Result<Outcome> {
+    // They would be for the command, which does not have them.
+    if *general != (General { quiet: general.quiet, ..General::default() }) {
+        bail!("options of the command come after it, such as `slurm --shards 2 compare musk1 --seed 5`");
+    }
     let words = match args.command.split_first() {
         Some((first, rest)) if first == "bagwise" => rest,
         _ => &args.command,
