@@ -250,7 +250,7 @@ struct Explained {
     why: Explanation,
     /// What the model predicts; nothing where single machines are explained.
     predicted: Option<String>,
-    /// 1 if larger parts support the prediction, -1 if smaller ones do, 0 for regression.
+    /// 1 if larger parts support the prediction (of a single machine: its output), -1 if smaller ones do, 0 for regression.
     sign: f64,
     /// The constant that the parts contain.
     intercept: Option<f64>,
@@ -275,12 +275,17 @@ impl Explained {
     }
 
     fn of_machines(model: &Model, all: Vec<Explanation>) -> Vec<Explained> {
-        let one = |(machine, why): (usize, Explanation)| Explained {
-            machine: model.machine_name(machine),
-            why,
-            predicted: None,
-            sign: 1.0,
-            intercept: None,
+        let one = |(machine, why): (usize, Explanation)| {
+            let output = match &why {
+                Explanation::Additive { bias, parts } => bias + parts.iter().sum::<f64>(),
+                Explanation::Witness { outputs, chosen } => outputs[*chosen],
+            };
+            let sign = match model.header.classes.is_empty() {
+                true => 0.0,
+                false if output > 0.0 => 1.0,
+                false => -1.0,
+            };
+            Explained { machine: model.machine_name(machine), why, predicted: None, sign, intercept: None }
         };
         all.into_iter().enumerate().map(one).collect()
     }
