@@ -409,7 +409,8 @@ impl<'a> Evaluate<'a> {
 
     /// The number of inner folds: a training part lacks at most one outer fold's share of the groups.
     fn inner_folds(&self, folds: usize) -> usize {
-        let left = self.data.groups.as_ref().map(|g| g.names.len() - g.names.len().div_ceil(folds.max(1)));
+        let parts = if self.protocol_name() == ProtocolName::Half { 2 } else { folds.max(1) };
+        let left = self.data.groups.as_ref().map(|g| g.names.len() - g.names.len().div_ceil(parts));
         self.inner.unwrap_or_else(|| left.map_or(INNER_FOLDS, |groups| groups.clamp(2, INNER_FOLDS)))
     }
 

@@ -154,6 +154,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     session.say(&format!("wrote {file}; next: bagwise predict {file} NEW_DATA"));
     if args.maps.is_none()
         && let Err(why) = model.explain_with(&data.bags.select(&[0]), &ctx)
+        && !matches!(why, bagwise::Error::Cancelled)
     {
         session.say(&format!("bagwise explain does not work with this model: {why}"));
     }
