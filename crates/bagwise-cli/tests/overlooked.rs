@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 
-use common::{bagwise, done, folder, json, refused, scene, table, text};
+use common::{bagwise, done, folder, json, refused, run, scene, table, text};
 
 /// misssvm gives witnesses a larger cost than c, so c alone may be finite.
 #[test]
@@ -278,4 +278,66 @@ fn kept_columns_never_share_a_name() {
         bagwise(folder.path(), &[&["predict", "m.bagwise", "d.csv", "--format", "csv"][..], &kept].concat());
     let head = text(&said.stdout).lines().next().unwrap().to_string();
     assert!(head.ends_with("given given score,given score"), "{head}");
+}
+
+#[test]
+fn labels_beside_text_are_one_class_in_two_spellings() {
+    let folder = folder();
+    let labels = ["1", "0", "unk", "1.0", "0", "unk"];
+    let row = |b: usize| format!("B{b},{},{}\n", labels[b % 6], b % 6 * 3 + b % 5);
+    let table: String = (0..18).map(row).collect();
+    fs::write(folder.path().join("d.csv"), format!("bag,label,a\n{table}")).unwrap();
+    let said = done(folder.path(), "inspect d.csv");
+    let (out, err) = (text(&said.stdout), text(&said.stderr));
+    assert!(out.contains("1: 6 (33%)") && !out.contains("1.0:"), "{out}");
+    assert!(err.contains("'1' and '1.0'"), "{err}");
+}
+
+#[test]
+fn parameters_of_one_method_are_not_proposed_for_another() {
+    let folder = folder();
+    let said = json(
+        folder.path(),
+        "compare musk1 --methods mi-kernel -p c=0.01 --folds 3 --inner 2 -o q --no-report",
+    );
+    let next = said["next"].as_str().unwrap();
+    let own = next.contains("--method mi-kernel");
+    assert_eq!(next.contains("-p c=0.01"), own, "{next}");
+    assert!(next.contains("simple-mi"), "{next}");
+}
+
+#[test]
+fn general_options_before_the_command_of_an_array_are_refused() {
+    let folder = folder();
+    for line in ["slurm --seed 5 --shards 2 compare musk1", "--memory 1GB slurm --shards 2 compare musk1"] {
+        let said = refused(folder.path(), line);
+        assert!(said.contains("options of the command come after it"), "{said}");
+    }
+    done(folder.path(), "slurm --shards 2 compare musk1 --seed 5");
+}
+
+#[test]
+fn the_most_important_instances_of_a_machine_support_its_output() {
+    let folder = folder();
+    done(folder.path(), "fit musk1 --method mi-kernel -p c=10 -p gamma=1/median --inner 2 -o k.bagwise");
+    let parts = |of: &str| -> Vec<String> {
+        let said = done(folder.path(), &format!("explain k.bagwise musk1 --top 1 {of} --format csv"));
+        let part = |line: &&str| line.contains(",part,");
+        let place = |line: &str| line.split(',').take(2).collect::<Vec<_>>().join(",");
+        text(&said.stdout).lines().filter(part).map(place).collect()
+    };
+    assert_eq!(parts(""), parts("--machines"));
+}
+
+#[test]
+fn failed_fits_are_not_called_worse_than_a_constant() {
+    let folder = folder();
+    let output = run(
+        folder.path(),
+        "compare synthetic:gauss?bags=600 --methods mi-kernel --memory 1MB -o q --no-report --folds 3 --inner 2",
+    );
+    let said = text(&output.stdout);
+    assert!(said.contains("All fits of the other methods failed"), "{said}");
+    assert!(said.contains("next: remove the cause"), "{said}");
+    assert!(!said.contains("no method is better"), "{said}");
 }
