@@ -58,6 +58,7 @@ pub(crate) fn run(chosen: &[String]) -> Result<()> {
         let source = if large { LARGE.into() } else { path.display().to_string() };
         let data = read(&source, &ReadOptions::default())?;
         if large {
+            std::fs::create_dir_all(target().join("tmp"))?;
             bagwise::io::write(&data, &path, None)?;
         }
         for method in methods {
