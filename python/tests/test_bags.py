@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,8 @@ def test_a_sequence_of_bags() -> None:
     assert bags[[2, 0]].ids == ["z", "x"]
     assert bags[np.array([True, False, True])].ids == ["x", "z"]
     assert bags[[0, 0, 1]].ids == ["x", "x (2)", "y"]
+    # Drawn again, as scikit-learn's tools do: "x (2)" is taken.
+    assert bags[[0, 0, 1]][[0, 1, 0, 0]].ids == ["x", "x (2)", "x (3)", "x (4)"]
     assert bags.sizes().tolist() == [3, 1, 2]
     assert [len(b) for b in bags] == [3, 1, 2]
     with pytest.raises(IndexError):
@@ -168,3 +171,13 @@ def test_ids_and_names_must_fit() -> None:
         bagwise.from_frame(frame, label="active")
     with pytest.raises(ValueError, match="no column 'mol'"):
         bagwise.from_frame(frame, bag="mol")
+
+
+def test_files_in_single_precision_stay_so(tmp_path: Path) -> None:
+    for i in range(4):
+        np.save(tmp_path / f"b{i}.npy", np.full((2, 3), i + 0.1, np.float32))
+    (tmp_path / "labels.csv").write_text("bag,label\n" + "".join(f"b{i},{i % 2}\n" for i in range(4)))
+    bags = bagwise.read(tmp_path, labels=tmp_path / "labels.csv").bags
+    copied = pickle.loads(pickle.dumps(bags))
+    assert bags[0].dtype == bags.instances.dtype == copied.instances.dtype == np.float32
+    assert np.array_equal(copied[3], np.full((2, 3), 3.1, np.float32))

@@ -1,7 +1,7 @@
 //! Bags on the way in (arrays are checked and copied once, or borrowed; single precision stays single) and out (views without a
 //! copy where they are dense and in memory).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bagwise::{Bags, Csr, Error, Feature, FeatureKind, Instances, Mat, RowSource, Stored};
@@ -194,7 +194,7 @@ impl NativeBags {
         made.map(|bags| self.like(bags)).map_err(exception)
     }
 
-    /// Some bags, in that order. A bag that is taken twice gets " (2)" behind its name.
+    /// Some bags, in that order. A bag that is taken twice gets " (2)" behind its name, or the next number that is free.
     fn select(&self, py: Python<'_>, bags: PyReadonlyArray1<'_, i64>) -> PyResult<NativeBags> {
         let count = self.bags.len();
         let mut chosen = Vec::with_capacity(bags.len()?);
@@ -212,12 +212,17 @@ impl NativeBags {
         let made = py.detach(move || {
             let some = all.select(&chosen);
             let mut times = vec![0_usize; count];
+            let mut taken: HashSet<String> = chosen.iter().map(|&bag| all.ids()[bag].clone()).collect();
             let mut name = |&bag: &usize| {
+                let own = &all.ids()[bag];
                 times[bag] += 1;
-                match times[bag] {
-                    1 => all.ids()[bag].clone(),
-                    n => format!("{} ({n})", all.ids()[bag]),
+                if times[bag] == 1 {
+                    return own.clone();
                 }
+                // What was chosen from before may have such names already.
+                let free =
+                    (times[bag]..).map(|n| format!("{own} ({n})")).find(|name| taken.insert(name.clone()));
+                free.expect("some number is free")
             };
             let names: Vec<String> = chosen.iter().map(&mut name).collect();
             if times.iter().any(|&n| n > 1) { some.with_ids(names) } else { Ok(some) }
@@ -265,9 +270,17 @@ fn view<'py, T: Element + Copy + Default>(
 }
 
 fn copy<'py>(py: Python<'py>, bags: &Bags, rows: std::ops::Range<usize>) -> PyResult<Bound<'py, PyAny>> {
+    let (start, instances) = (rows.start, bags.instances());
+    if matches!(instances, Instances::Stored(stored) if stored.is_single()) {
+        let mut out = Vec::with_capacity(rows.len() * bags.width());
+        let shape = [rows.len(), bags.width()];
+        instances
+            .each_row(rows, |_, values| out.extend(values.iter().map(|&v| v as f32)))
+            .map_err(exception)?;
+        return Ok(PyArray1::from_vec(py, out).reshape(shape)?.into_any());
+    }
     let mut out = Mat::zeros(rows.len(), bags.width());
-    let start = rows.start;
-    bags.instances()
+    instances
         .each_row(rows, |row, values| out.row_mut(row - start).copy_from_slice(values))
         .map_err(exception)?;
     Ok(matrix(py, &out)?.into_any())
