@@ -386,6 +386,9 @@ def _write(raw: Raw, out: Path, output_format: str | None, poured: Path | None) 
         warnings.warn(sentence, stacklevel=3)
     if not _is_folder(out, output_format):
         _native.write(name, bags, labels, values, groups, kept, truth, out, output_format)
+        if kept and not str(output_format or out).endswith("npz"):
+            columns = [column for column, _ in kept]
+            warnings.warn(f"{out}: kept columns are read as features, unless with keep={columns}", stacklevel=3)
         return
     coordinates = poured is not None and bool(kept)
     for there, what in (

@@ -94,7 +94,8 @@ def test_a_folder_as_clam_leaves_it(tmp_path: Path, table: Path) -> None:
     assert all(np.array_equal(np.load(out / f"{n}.npy"), rows) for n, rows in BAGS.items())
     assert data.kept["x"][:3].tolist() == ["0", "2", "0"] and data.groups is not None
     # Coordinates come along into tables, unless they are not wanted.
-    bagwise.convert(tmp_path / "features", tmp_path / "x.parquet", **columns)
+    with pytest.warns(UserWarning, match=r"kept columns are read as features, unless with keep=\['x', 'y'\]"):
+        bagwise.convert(tmp_path / "features", tmp_path / "x.parquet", **columns)
     kept = bagwise.read(tmp_path / "x.parquet", label="label", keep=["x", "y"])
     same(kept, LABELS)
     assert kept.kept["y"][:2].tolist() == ["1", "3"]

@@ -6,6 +6,7 @@ use anyhow::Result;
 use bagwise::io::OutputKind;
 
 use crate::args::Data;
+use crate::output::quoted;
 use crate::session::{Outcome, Session};
 
 /// Convert data to another format
@@ -31,7 +32,7 @@ pub(crate) struct Args {
 const HELP: &str = "\
 The file extension determines the output format: .csv, .tsv, .sparse and .arff (add .gz to compress), \
 .npz or .parquet. If writing fails, no partial file is left. Columns get the standard names bag, label, \
-group and instance_label, so the file can be read without options. If the format cannot store something \
+group and instance_label, so the file can be read without options, except --keep for kept columns. If the format cannot store something \
 (groups in ARFF, categories in .npz), convert reports an error instead of dropping it.
 
 Examples:
@@ -54,5 +55,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         data.bags.instance_count(),
         data.bags.width()
     ));
+    let format = args.output_format.clone().unwrap_or_else(|| args.output.to_string_lossy().into_owned());
+    if !data.kept.is_empty() && !format.ends_with("npz") {
+        // In a table nothing tells them from features; arrays have names of their own.
+        let keep: String = data.kept.iter().map(|k| format!(" --keep {}", quoted(&k.name))).collect();
+        session.note(&format!("the kept columns are read as features of the new file without{keep}"));
+    }
     Ok(Outcome::Done)
 }
