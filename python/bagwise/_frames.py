@@ -16,7 +16,7 @@ from scipy import sparse
 
 from bagwise._bags import Bags
 from bagwise._data import Dataset
-from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, refuse_roles, rows_of
+from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, id_name, refuse_roles, rows_of
 from bagwise._options import outside
 
 
@@ -230,6 +230,25 @@ class _Table:
             return np.asarray(decoded(column).to_numpy(zero_copy_only=False))
         return np.asarray(column)
 
+    def categories(self, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The categories of a column and the position of each row's, -1 if it has none.
+
+        The rows as values are no substitute: with a gap among them, whole numbers become 1.0, 2.0 and so on.
+        """
+        column = self._column(name)
+        if self._arrow:
+            # Each chunk has a dictionary of its own, and Arrow does not unify those with gaps.
+            chunks = getattr(column, "chunks", [column]) or [column.combine_chunks()]
+            found = [chunk.dictionary.to_numpy(zero_copy_only=False) for chunk in chunks]
+            codes = [chunk.indices.cast("int64").fill_null(-1).to_numpy() for chunk in chunks]
+            first = np.cumsum([0, *(len(part) for part in found)])
+            at = [np.where(own < 0, -1, own + start) for own, start in zip(codes, first, strict=False)]
+            return np.concatenate(found), np.concatenate(at)
+        if hasattr(column, "cat") and hasattr(column.cat, "codes"):
+            return np.asarray(column.cat.categories), np.asarray(column.cat.codes, dtype=np.int64)
+        values = np.asarray(column)
+        return values, np.arange(len(values))
+
     def is_categorical(self, name: str) -> bool:
         """Whether the type of the column says that it holds categories."""
         return self.kind(name).startswith(("category", "categorical", "enum", "dictionary"))
@@ -268,7 +287,7 @@ def _rows(
             names += [f"{name}_{i}" for i in range(1, found.shape[1] + 1)]
             continue
         if table.is_categorical(name):
-            values, categories[name] = _coded(values)
+            values, categories[name] = _coded(*table.categories(name))
         elif values.dtype.kind not in "fiub":
             values, meaning = _understood(values, name)
             if meaning is not None:
@@ -321,12 +340,14 @@ def _embedding(values: NDArray[Any], name: str) -> NDArray[Any] | None:
         raise ValueError(f"column '{name}' contains lists that are not only numbers: {error}") from error
 
 
-def _coded(values: NDArray[Any]) -> tuple[NDArray[np.float64], list[str]]:
-    """Codes of categories, NaN for what is missing, and what they mean."""
-    empty = gaps(values)
-    part = np.full(len(values), np.nan)
-    names, codes = np.unique([str(v) for v in values[~empty]], return_inverse=True)
-    part[~empty] = codes.reshape(-1)
+def _coded(values: NDArray[Any], at: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[str]]:
+    """Codes of the rows whose categories are `values[at]`, NaN for what is missing (`at` is -1, too), and their meaning."""
+    part = np.full(len(at), np.nan)
+    there = at >= 0
+    there[there] = ~gaps(values)[at[there]]
+    used, own = np.unique(at[there], return_inverse=True)
+    names, codes = np.unique([id_name(v) for v in values[used]], return_inverse=True)
+    part[there] = codes.reshape(-1)[own.reshape(-1)]
     return part, [str(n) for n in names]
 
 
@@ -357,4 +378,4 @@ def _understood(values: NDArray[Any], name: str) -> tuple[NDArray[np.float64], l
         "bagwise.from_frame(..., keep=[COLUMN] or ignore=[COLUMN]) to leave it out",
         stacklevel=outside(),
     )
-    return _coded(values)
+    return _coded(values, np.arange(len(values)))

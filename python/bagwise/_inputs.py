@@ -166,11 +166,12 @@ def _plain_ids(given: NDArray[Any]) -> NDArray[Any]:
     if given.dtype.kind == "f" and bool((given == np.floor(given)).all() and (np.abs(given) < 2.0**63).all()):
         return given.astype(np.int64)
     if given.dtype == object:
-        return np.asarray([_id_name(value) for value in given], dtype=np.str_)
+        return np.asarray([id_name(value) for value in given], dtype=np.str_)
     return given
 
 
-def _id_name(value: Any) -> str:
+def id_name(value: Any) -> str:
+    """An id or a category as text: 1.0 is what 1 becomes beside gaps."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)

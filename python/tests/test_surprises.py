@@ -515,3 +515,59 @@ def test_what_is_no_name_of_a_method_is_answered_with_what_would_do(small: Datas
         bagwise.compare(*data, estimators=[MIKernelClassifier()])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="give a dictionary for each method"):
         bagwise.compare(*data, params={"c": 1})  # type: ignore[dict-item]
+
+
+def _categorical(kind: str, values: list[Any]) -> Any:
+    """A column of categories `x` and one of bags, in a frame of some library."""
+    ids = [f"b{i}" for i in range(len(values))]
+    if kind == "pandas":
+        return pd.DataFrame({"bag": ids, "x": pd.Categorical(values)})
+    if kind == "nullable":
+        return pd.DataFrame({"bag": ids, "x": pd.Series(pd.array(values)).astype("category")})
+    if kind == "arrow":
+        pa = pytest.importorskip("pyarrow")
+        return pa.table({"bag": ids, "x": pa.array(values).dictionary_encode()})
+    pl = pytest.importorskip("polars")
+    text = [None if v is None else str(v) for v in values]
+    return pl.DataFrame(
+        {"bag": ids, "x": pl.Series(text, dtype=pl.Enum(["3", "2", "1"]) if kind == "enum" else pl.Categorical)}
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "nullable", "arrow", "polars", "enum"])
+def test_a_gap_does_not_rename_the_other_categories(kind: str) -> None:
+    gap, whole = _categorical(kind, [1, 2, None, 3] * 5), _categorical(kind, [1, 2, 1, 3] * 5)
+    bags = Bags(gap, missing=True)
+    assert bags.categories == Bags(whole).categories == {"x": ["1", "2", "3"]}
+    assert np.array_equal(bags.instances[:4, 0], [0, 1, np.nan, 2], equal_nan=True)
+    y = [0, 1, 0, 1] * 5
+    for train, new in ((gap, whole), (whole, gap)):
+        model = MIKernelClassifier(c=10, missing="median").fit(train, y)
+        # Bag 2 has the gap; what is known of the others is the same.
+        there = np.arange(20) % 4 != 2
+        assert np.array_equal(model.decision_function(new)[there], model.decision_function(train)[there])
+
+
+def test_categories_of_every_type_have_one_name() -> None:
+    for kind in ("pandas", "arrow"):
+        for values, names in (
+            ([True, False, None], ["False", "True"]),
+            ([1.0, 2.0, None], ["1", "2"]),
+            ([2**53 + 1, 2**53, None], [str(2**53), str(2**53 + 1)]),
+            ([0.5, 2.0, None], ["0.5", "2"]),
+            (["a", None, "b"], ["a", "b"]),
+        ):
+            if kind == "pandas" and values[0] == 2**53 + 1:
+                # pandas loses the digits itself, unless the type has missing values.
+                continue
+            assert Bags(_categorical(kind, values), missing=True).categories == {"x": names}
+    pa = pytest.importorskip("pyarrow")
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array([2, None, 0, 1], pa.int8()), pa.array(d))
+        for d in ([5, None, 7], [7, 5, 8])
+    ]
+    chunks = Bags(pa.table({"bag": list("abcdefgh"), "x": pa.chunked_array(parts)}), missing=True)
+    assert chunks.categories == {"x": ["5", "7", "8"]}
+    assert np.array_equal(chunks.instances[:, 0], [1, np.nan, 0, np.nan, 2, np.nan, 1, 0], equal_nan=True)
+    wide = pd.DataFrame({"bag": ["a", "b"], "x": pd.Categorical.from_codes([1, -1], [2**53, 2**53 + 1])})
+    assert Bags(wide, missing=True).categories == {"x": [str(2**53 + 1)]}
