@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bagwise._inputs import Rows, array_of, is_array, rows_of, sparse_of
+from bagwise._inputs import Rows, array_of, is_array, names_of, rows_of, sparse_of
 from bagwise._native import Bags as NativeBags
 from bagwise._relatives import origin_of
 
@@ -106,7 +106,7 @@ class Bags:
         if groups is not None:
             from bagwise._targets import aligned
 
-            given = array_of(aligned(groups, self, "groups"))
+            given = names_of(aligned(groups, self, "groups"))
             if given.shape != (len(self),):
                 raise ValueError(f"groups of shape {given.shape} for {len(self)} bags; give one per bag")
             self.groups = given

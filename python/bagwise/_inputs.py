@@ -121,6 +121,14 @@ def array_of(given: Any) -> NDArray[Any]:
     return np.asarray(given)
 
 
+def names_of(given: Any) -> NDArray[Any]:
+    """Ids, groups or folds as an array. Lists keep their items: NumPy makes the text 'nan' of NaN beside text."""
+    array = array_of(given)
+    if isinstance(given, (list, tuple)) and array.ndim == 1 and array.dtype.kind in "US":
+        return array if all(isinstance(v, str) for v in given) else np.fromiter(given, dtype=object, count=len(given))
+    return array
+
+
 def decoded(given: Any) -> Any:
     """An Arrow array of a dictionary type as its values; pyarrow itself makes the last of them of what is missing."""
     kind: Any = getattr(given, "type", None)
@@ -135,7 +143,7 @@ def cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None,
         return None, np.arange(rows + 1, dtype=np.int64), None
     if np.ma.is_masked(bag_ids):
         raise ValueError("some rows have no bag: bag_ids are masked there; give every row the id of its bag")
-    given = array_of(bag_ids)
+    given = names_of(bag_ids)
     if given.shape != (rows,):
         raise ValueError(f"bag_ids of shape {given.shape} for {rows} instances; give one id per row")
     if given.dtype.kind in "OfMm" and gaps(given).any():

@@ -571,3 +571,25 @@ def test_categories_of_every_type_have_one_name() -> None:
     assert np.array_equal(chunks.instances[:, 0], [1, np.nan, 0, np.nan, 2, np.nan, 1, 0], equal_nan=True)
     wide = pd.DataFrame({"bag": ["a", "b"], "x": pd.Categorical.from_codes([1, -1], [2**53, 2**53 + 1])})
     assert Bags(wide, missing=True).categories == {"x": [str(2**53 + 1)]}
+
+
+def test_nothing_in_a_list_of_text_is_no_name(small: Dataset) -> None:
+    rows = np.arange(6.0).reshape(3, 2)
+    for gap in (np.nan, None, float("nan")):
+        for ids in (["a", gap, "b"], ("a", gap, "b"), np.array(["a", gap, "b"], dtype=object)):
+            with pytest.raises(ValueError, match=r"row 1 \(counted from 0\) has no bag"):
+                Bags(rows, ids)
+        some = ["x", gap] * 20
+        for groups in (some, np.array(some, dtype=object)):
+            with pytest.raises(ValueError, match="has no group; give every bag one"):
+                MIKernelClassifier(c=10).fit(small.bags, small.y, groups=groups)
+            with pytest.raises(ValueError, match="has no group; give every bag one"):
+                MIKernelClassifier(c=10).fit(Bags(list(small.bags), groups=groups), small.y)
+            with pytest.raises(ValueError, match=r"has no fold; give every bag one"):
+                bagwise.compare(small.bags, small.y, methods=["majority"], folds=groups, protocol="given")
+    with pytest.raises(ValueError, match="the bag ids 1 and '1' have the same text"):
+        Bags(rows, [1, "1", "2"])
+    # Text alone stays what it was, and so do numbers.
+    assert Bags(rows, ["b", "a", "b"]).ids == ["b", "a"] and Bags(rows, [2, 1.0, 2]).ids == ["2", "1"]
+    groups = Bags([rows, rows], groups=["b", "a"]).groups
+    assert groups is not None and groups.dtype.kind == "U"
