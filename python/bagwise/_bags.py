@@ -319,6 +319,8 @@ class Bags:
     def to_frame(self) -> Any:
         """A pandas frame with one row per instance: its bag, its group, the features, and the kept columns.
 
+        A kept column whose name is taken gets "given " before its name, as in tables of the command line.
+
         Examples
         --------
         >>> from bagwise import Bags
@@ -333,13 +335,24 @@ class Bags:
         matrix, categories = self.instances, self.categories
         matrix = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
         for i, name in enumerate(self._native.features):
+            if name in columns:
+                raise ValueError(
+                    f"a feature is called '{name}', as is the column with the {name} of each row; rename the feature before "
+                    "Bags are made of it, as in frame.rename(columns=...) or Bags(X, feature_names=[...])"
+                )
             values = matrix[:, i]
             if name in categories:
                 codes = np.where(np.isnan(values), -1, values).astype(np.int64)
                 columns[name] = pd.Categorical.from_codes(codes, categories[name])
             else:
                 columns[name] = values
-        return pd.DataFrame({**columns, **{k: v for k, v in self.kept.items() if k not in columns}})
+        own = set(columns)
+        for name, values in self.kept.items():
+            shown = name
+            while shown in own or (shown != name and shown in self.kept):
+                shown = f"given {shown}"
+            columns[shown] = values
+        return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
         return f"Bags({len(self)} bags, {self.n_instances} instances, {self.n_features} features)"

@@ -593,3 +593,16 @@ def test_nothing_in_a_list_of_text_is_no_name(small: Dataset) -> None:
     assert Bags(rows, ["b", "a", "b"]).ids == ["b", "a"] and Bags(rows, [2, 1.0, 2]).ids == ["2", "1"]
     groups = Bags([rows, rows], groups=["b", "a"]).groups
     assert groups is not None and groups.dtype.kind == "U"
+
+
+def test_no_column_of_a_frame_replaces_another() -> None:
+    rows = np.arange(4.0).reshape(2, 2)
+    for name, groups in (("bag", None), ("bag", ["g"]), ("group", ["g"])):
+        bags = Bags([rows], feature_names=["x", name], groups=groups)
+        with pytest.raises(ValueError, match=f"a feature is called '{name}'.*rename the feature.*feature_names="):
+            bags.to_frame()
+    # Without groups there is no such column.
+    assert list(Bags([rows], feature_names=["x", "group"]).to_frame().columns) == ["bag", "x", "group"]
+    frame = pd.DataFrame({"m": ["a", "a"], "bag": [1, 2], "given bag": [3, 4], "x": [0.0, 1.0]})
+    kept = bagwise.from_frame(frame, bag="m", keep=["bag", "given bag"]).bags.to_frame()
+    assert kept.to_dict("list") == {"bag": ["a", "a"], "x": [0.0, 1.0], "given given bag": [1, 2], "given bag": [3, 4]}
