@@ -124,9 +124,9 @@ def chosen(frame: Any, features: Iterable[str]) -> Any:
     """A frame without the columns that a model does not know; its bags and what it expects stay."""
     table = _Table(frame)
     known = {"bag", *features}
-    # Columns of lists are known by their parts.
+    # Columns of lists are known by their parts, see `_rows`.
     stems = {name.rpartition("_")[0] for name in known}
-    names = [name for name in table.names if name in known or name in stems]
+    names = [n for n in table.names if n in known or (n in stems and _holds_lists(table.values(n)))]
     left_out = [name for name in table.names if name not in names]
     if left_out and "bag" not in names:
         warnings.warn(
@@ -317,11 +317,18 @@ def _side_by_side(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return [c.reshape(-1, 1) if c.ndim == 1 else c for c in columns]
 
 
+def _holds_lists(values: NDArray[Any]) -> bool:
+    """Whether a column has several numbers in each cell, judged by the first."""
+    if values.ndim == 2:
+        return True
+    return values.dtype == object and len(values) > 0 and isinstance(values[0], (list, tuple, np.ndarray))
+
+
 def _embedding(values: NDArray[Any], name: str) -> NDArray[Any] | None:
     """A column of lists of numbers as a matrix; None if it is no such column."""
     if values.ndim == 2:
         return values
-    if values.dtype != object or len(values) == 0 or not isinstance(values[0], (list, tuple, np.ndarray)):
+    if not _holds_lists(values):
         return None
     width = len(values[0])
     for row, cell in enumerate(values):

@@ -606,3 +606,13 @@ def test_no_column_of_a_frame_replaces_another() -> None:
     frame = pd.DataFrame({"m": ["a", "a"], "bag": [1, 2], "given bag": [3, 4], "x": [0.0, 1.0]})
     kept = bagwise.from_frame(frame, bag="m", keep=["bag", "given bag"]).bags.to_frame()
     assert kept.to_dict("list") == {"bag": ["a", "a"], "x": [0.0, 1.0], "given given bag": [1, 2], "given bag": [3, 4]}
+
+
+def test_a_column_is_not_known_by_the_beginning_of_its_name(small: Dataset) -> None:
+    frame = frame_of(small).rename(columns={"x0": "visit_days", "x1": "e_1", "x2": "e_2"})
+    model = MIKernelClassifier(c=10).fit(frame, small.y)
+    wanted = model.predict(frame)
+    more = frame.assign(visit=1.0, e="text")
+    assert np.array_equal(model.predict(more), wanted)
+    lists = frame.drop(columns=["e_1", "e_2"]).assign(e=frame[["e_1", "e_2"]].to_numpy().tolist())
+    assert np.array_equal(model.predict(lists), wanted)
