@@ -429,8 +429,6 @@ def as_bags(
         return given
     from bagwise import _frames
 
-    if features is not None and _frames.is_frame(given):
-        given = _frames.chosen(given, features)
     which = None
     beside: dict[str, Any] = {}
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) in (1, 2):
@@ -440,6 +438,8 @@ def as_bags(
             given = given[0]
         elif np.ndim(given[1]) == 1:
             given, which = given
+    if features is not None and _frames.is_frame(given):
+        given = _frames.chosen(given, features, which is not None)
     rows, names, categories = _rows_and_names(given, which, **beside)
     new = Bags.__new__(Bags)
     new._set(rows, None, names, categories, missing, borrow)

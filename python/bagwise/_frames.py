@@ -120,15 +120,18 @@ def is_anndata(given: Any) -> bool:
     return all(hasattr(given, name) for name in ("X", "obs", "var_names"))
 
 
-def chosen(frame: Any, features: Iterable[str]) -> Any:
-    """A frame without the columns that a model does not know; its bags and what it expects stay."""
+def chosen(frame: Any, features: Iterable[str], bags_known: bool) -> Any:
+    """A frame without the columns that a model does not know; its bags and what it expects stay.
+
+    `bags_known` says that the bags of the rows are given beside the frame.
+    """
     table = _Table(frame)
     known = {"bag", *features}
     # Columns of lists are known by their parts, see `_rows`.
     stems = {name.rpartition("_")[0] for name in known}
     names = [n for n in table.names if n in known or (n in stems and _holds_lists(table.values(n)))]
     left_out = [name for name in table.names if name not in names]
-    if left_out and "bag" not in names:
+    if left_out and "bag" not in names and not bags_known:
         warnings.warn(
             f"the frame has no column 'bag', so every row is a bag of its own, and {', '.join(left_out)} "
             f"{'are' if len(left_out) > 1 else 'is'} left out; give Bags(frame, bag=COLUMN) if a column names the bags",

@@ -616,3 +616,15 @@ def test_a_column_is_not_known_by_the_beginning_of_its_name(small: Dataset) -> N
     assert np.array_equal(model.predict(more), wanted)
     lists = frame.drop(columns=["e_1", "e_2"]).assign(e=frame[["e_1", "e_2"]].to_numpy().tolist())
     assert np.array_equal(model.predict(lists), wanted)
+
+
+def test_a_frame_with_ids_beside_it_may_have_more_columns(small: Dataset) -> None:
+    frame = frame_of(small)
+    rows, ids = frame.drop(columns="bag"), frame["bag"]
+    model = MIKernelClassifier(c=10).fit(frame, small.y)
+    wanted = model.predict(frame)
+    more = rows.assign(note="text", day=pd.Timestamp("2026-01-01"))[["day", "x2", "note", "x0", "x1"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(model.predict((more, ids)), wanted)
+        assert np.array_equal(model.predict((more.assign(bag="other"), ids)), wanted)
