@@ -219,9 +219,9 @@ def blocks(
 
 
 def numbers(array: NDArray[Any], what: str) -> NDArray[Any]:
-    """A matrix of single or double precision."""
+    """A matrix of single or double precision, aligned in memory."""
     if array.dtype in (np.float32, np.float64):
-        return array
+        return np.require(array, requirements="A")
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {what} must hold real numbers")
     if array.dtype.kind in "Mm":
@@ -267,9 +267,9 @@ def _sparse_rows(given: Any, bag_ids: ArrayLike | None) -> Rows:
         matrix.sum_duplicates()
     parts: Sparse = (
         int(matrix.shape[1]),
-        matrix.indptr.astype(np.int64, copy=False),
-        matrix.indices.astype(np.int64, copy=False),
-        matrix.data.astype(np.float64, copy=False),
+        np.require(matrix.indptr, np.int64, "A"),
+        np.require(matrix.indices, np.int64, "A"),
+        np.require(matrix.data, np.float64, "A"),
     )
     return Rows(parts, offsets, names)
 
@@ -277,7 +277,7 @@ def _sparse_rows(given: Any, bag_ids: ArrayLike | None) -> Rows:
 def _matrix_rows(
     array: NDArray[Any], order: NDArray[np.int64] | None, offsets: NDArray[np.int64], names: list[str] | None
 ) -> Rows:
-    if array.dtype in (np.float32, np.float64) and array.flags.c_contiguous:
+    if array.dtype in (np.float32, np.float64) and array.flags.c_contiguous and array.flags.aligned:
         return Rows(array, offsets, names, order, arrays=[array])
 
     def parts() -> Iterator[NDArray[Any]]:

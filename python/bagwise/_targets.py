@@ -201,7 +201,7 @@ def problem_parts(
         raise ValueError(f"{len(y)} labels for {len(bags)} bags{hint}")
     weights = None
     if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.require(sample_weight, np.float64, "A")
         if weights.ndim == 0:
             weights = np.full(len(bags), float(weights))
         if weights.ndim != 1:
