@@ -169,7 +169,9 @@ def _judge(
         grouped = ready if owners is None else ready._with(np.asarray(owners), ready.kept)
         judging["outside"] = outside_rows(estimators, grouped, target, classes, labels, drawn)
     found = Comparison(
-        _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command), labels
+        _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command),
+        labels,
+        estimators or (),
     )
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
