@@ -109,7 +109,8 @@ class Bags:
             given = names_of(aligned(groups, self, "groups"))
             if given.shape != (len(self),):
                 raise ValueError(f"groups of shape {given.shape} for {len(self)} bags; give one per bag")
-            self.groups = given
+            # What was given may change.
+            self.groups = given.copy()
 
     def _set(
         self,

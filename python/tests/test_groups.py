@@ -244,3 +244,10 @@ def test_folds_of_a_dictionary_ask_for_bags(small: Dataset) -> None:
     assert len(cross_val_score(small_model(), Bags(named), small.y, cv=BagKFold(4))) == 4
     matrix = sparse.dok_array(np.ones((40, 2)))
     assert len(list(BagKFold(4).split(matrix, small.y))) == 4
+
+
+def test_groups_do_not_change_with_the_array_they_came_from(small: Dataset) -> None:
+    given = np.asarray(small.groups).copy()
+    bags = Bags(list(small.bags), groups=given)
+    given[:] = given[0]
+    assert bags.groups is not None and np.array_equal(bags.groups, np.asarray(small.groups))
