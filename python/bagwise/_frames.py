@@ -16,7 +16,7 @@ from scipy import sparse
 
 from bagwise._bags import Bags
 from bagwise._data import Dataset
-from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, id_name, refuse_roles, rows_of
+from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, id_name, is_arrow, refuse_roles, rows_of
 from bagwise._options import outside
 
 
@@ -111,7 +111,7 @@ def is_frame(given: Any) -> bool:
     module = kind.__module__.partition(".")[0]
     # Of the type: a LazyFrame warns when it is asked for its columns.
     return (module in ("pandas", "polars") and hasattr(kind, "columns")) or (
-        module == "pyarrow" and hasattr(given, "column_names")
+        is_arrow(given) and hasattr(given, "column_names")
     )
 
 
@@ -201,7 +201,7 @@ class _Table:
         if type(frame).__name__ == "LazyFrame":
             raise TypeError("a LazyFrame has no rows yet; give frame.collect()")
         self._frame = frame
-        self._arrow = type(frame).__module__.partition(".")[0] == "pyarrow"
+        self._arrow = is_arrow(frame)
         self._columns = list(frame.column_names if self._arrow else frame.columns)
         self.names = [str(c) for c in self._columns]
         levels = getattr(getattr(frame, "columns", None), "nlevels", 1)

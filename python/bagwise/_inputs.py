@@ -104,6 +104,11 @@ def is_array(given: Any) -> bool:
     )
 
 
+def is_arrow(given: Any) -> bool:
+    """True for arrays and tables of pyarrow."""
+    return type(given).__module__.partition(".")[0] == "pyarrow"
+
+
 def array_of(given: Any) -> NDArray[Any]:
     """An array from what is one: tensors are fetched, masked values become NaN."""
     given = decoded(given)
@@ -132,7 +137,7 @@ def names_of(given: Any) -> NDArray[Any]:
 def decoded(given: Any) -> Any:
     """An Arrow array of a dictionary type as its values; pyarrow itself makes the last of them of what is missing."""
     kind: Any = getattr(given, "type", None)
-    if type(given).__module__.partition(".")[0] == "pyarrow" and hasattr(kind, "index_type"):
+    if is_arrow(given) and hasattr(kind, "index_type"):
         return given.cast(kind.value_type)
     return given
 
@@ -392,10 +397,10 @@ def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
     """Frames with their columns in the order of the first, and the names of these; other bags as they are."""
     if not all(hasattr(bag, "columns") and hasattr(bag, "__array__") for bag in bags):
         return bags, None
-    first: list[Any] = list(bags[0].columns)
+    columns = [list(bag.column_names if is_arrow(bag) else bag.columns) for bag in bags]
+    first: list[Any] = columns[0]
     names: list[str] | None
-    for i, bag in enumerate(bags):
-        own = list(bag.columns)
+    for i, own in enumerate(columns):
         if sorted(map(str, own)) != sorted(map(str, first)) or len(set(own)) < len(own):
             raise ValueError(
                 f"bag {i} (counted from 0) has the columns {own}, bag 0 {first}; give all bags the same ones, each once"
@@ -406,4 +411,10 @@ def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
         first, names = list(range(len(first))), None
     else:
         refuse_roles(names, lambda _, __: "drop it from every bag")
-    return [bag if list(bag.columns) == first else bag[first] for bag in bags], names
+
+    def ordered(bag: Any, own: list[Any]) -> Any:
+        if own == first:
+            return bag
+        return bag.select(first) if is_arrow(bag) else bag[first]
+
+    return [ordered(bag, own) for bag, own in zip(bags, columns, strict=True)], names
