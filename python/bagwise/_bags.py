@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bagwise._inputs import Rows, array_of, is_array, rows_of, sparse_of
+from bagwise._inputs import Rows, array_of, is_array, names_of, rows_of, sparse_of
 from bagwise._native import Bags as NativeBags
 from bagwise._relatives import origin_of
 
@@ -106,10 +106,11 @@ class Bags:
         if groups is not None:
             from bagwise._targets import aligned
 
-            given = array_of(aligned(groups, self, "groups"))
+            given = names_of(aligned(groups, self, "groups"))
             if given.shape != (len(self),):
                 raise ValueError(f"groups of shape {given.shape} for {len(self)} bags; give one per bag")
-            self.groups = given
+            # What was given may change.
+            self.groups = given.copy()
 
     def _set(
         self,
@@ -319,6 +320,8 @@ class Bags:
     def to_frame(self) -> Any:
         """A pandas frame with one row per instance: its bag, its group, the features, and the kept columns.
 
+        A kept column whose name is taken gets "given " before its name, as in tables of the command line.
+
         Examples
         --------
         >>> from bagwise import Bags
@@ -333,13 +336,24 @@ class Bags:
         matrix, categories = self.instances, self.categories
         matrix = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
         for i, name in enumerate(self._native.features):
+            if name in columns:
+                raise ValueError(
+                    f"a feature is called '{name}', as is the column with the {name} of each row; rename the feature before "
+                    "Bags are made of it, as in frame.rename(columns=...) or Bags(X, feature_names=[...])"
+                )
             values = matrix[:, i]
             if name in categories:
                 codes = np.where(np.isnan(values), -1, values).astype(np.int64)
                 columns[name] = pd.Categorical.from_codes(codes, categories[name])
             else:
                 columns[name] = values
-        return pd.DataFrame({**columns, **{k: v for k, v in self.kept.items() if k not in columns}})
+        own = set(columns)
+        for name, values in self.kept.items():
+            shown = name
+            while shown in own or (shown != name and shown in self.kept):
+                shown = f"given {shown}"
+            columns[shown] = values
+        return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
         return f"Bags({len(self)} bags, {self.n_instances} instances, {self.n_features} features)"
@@ -416,8 +430,6 @@ def as_bags(
         return given
     from bagwise import _frames
 
-    if features is not None and _frames.is_frame(given):
-        given = _frames.chosen(given, features)
     which = None
     beside: dict[str, Any] = {}
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) in (1, 2):
@@ -427,6 +439,8 @@ def as_bags(
             given = given[0]
         elif np.ndim(given[1]) == 1:
             given, which = given
+    if features is not None and _frames.is_frame(given):
+        given = _frames.chosen(given, features, which is not None)
     rows, names, categories = _rows_and_names(given, which, **beside)
     new = Bags.__new__(Bags)
     new._set(rows, None, names, categories, missing, borrow)

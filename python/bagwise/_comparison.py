@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -18,7 +18,8 @@ from bagwise._answers import axes
 class Comparison(Sequence[dict[str, Any]]):
     """Results of an evaluation: one row per method, best first.
 
-    A sequence of dictionaries. :meth:`to_frame` returns a pandas frame, and notebooks show the report.
+    A sequence of dictionaries. :meth:`to_frame` returns a pandas frame, and notebooks show the report. The ``seconds`` of
+    estimators from elsewhere are NaN: they are not measured.
 
     Attributes
     ----------
@@ -54,8 +55,9 @@ class Comparison(Sequence[dict[str, Any]]):
         The bags of the data set and their labels, to which `records` refer.
     """
 
-    def __init__(self, text: str, classes: NDArray[Any] | None = None) -> None:
+    def __init__(self, text: str, classes: NDArray[Any] | None = None, outside: Iterable[str] = ()) -> None:
         found = json.loads(text)
+        self._untimed = {str(name) for name in outside}
         self._text = text
         self._classes = classes
         self.sentence: str = found["sentence"]
@@ -74,6 +76,12 @@ class Comparison(Sequence[dict[str, Any]]):
         self.records: list[dict[str, Any]] = found["records"]
         self.roster: dict[str, Any] = found["roster"]
         self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]
+        for row in self._rows:
+            row["seconds"] = self._seconds(row["method"], row["seconds"])
+
+    def _seconds(self, method: str, told: float) -> float:
+        """What a method took; the native side says 0 of predictions that come from elsewhere."""
+        return float("nan") if method in self._untimed else float(told)
 
     @property
     def best(self) -> str:
@@ -114,7 +122,7 @@ class Comparison(Sequence[dict[str, Any]]):
                     "status": record["outcome"]["status"],
                     **(record["metrics"] or {}),
                     **{f"param_{name}": value for name, value in (record["parameters"] or {}).items()},
-                    "seconds": record["seconds"],
+                    "seconds": self._seconds(key["method"], record["seconds"]),
                 }
             )
         return pd.DataFrame(rows)
@@ -234,7 +242,7 @@ def _row(line: dict[str, Any], standing: str) -> dict[str, Any]:
         "against_best": standing,
         "fits": line["fits"],
         "failed": line["failed"],
-        "seconds": float(line["seconds"]),
+        "seconds": line["seconds"],
     }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
@@ -58,6 +59,12 @@ class BagKFold(BaseCrossValidator):  # type: ignore[misc]
     def _iter_test_masks(
         self, X: Any = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Iterator[NDArray[np.bool_]]:
+        # One kind of sparse matrix is a dictionary too.
+        if isinstance(X, Mapping) and not sparse.issparse(X):
+            raise TypeError(
+                f"X is a {type(X).__name__}, which scikit-learn indexes by key, not by position; give Bags(X), whose bags have "
+                "the keys as names"
+            )
         bags = X if isinstance(X, Bags) else Bags(np.zeros((_num_samples(X), 1)))
         target, names = np.zeros(len(bags)), None
         if y is not None:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from bagwise._bags import Bags
 from bagwise._data import Dataset
-from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, refuse_roles, rows_of
+from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, id_name, is_arrow, refuse_roles, rows_of
 from bagwise._options import outside
 
 
@@ -111,7 +111,7 @@ def is_frame(given: Any) -> bool:
     module = kind.__module__.partition(".")[0]
     # Of the type: a LazyFrame warns when it is asked for its columns.
     return (module in ("pandas", "polars") and hasattr(kind, "columns")) or (
-        module == "pyarrow" and hasattr(given, "column_names")
+        is_arrow(given) and hasattr(given, "column_names")
     )
 
 
@@ -120,15 +120,18 @@ def is_anndata(given: Any) -> bool:
     return all(hasattr(given, name) for name in ("X", "obs", "var_names"))
 
 
-def chosen(frame: Any, features: Iterable[str]) -> Any:
-    """A frame without the columns that a model does not know; its bags and what it expects stay."""
+def chosen(frame: Any, features: Iterable[str], bags_known: bool) -> Any:
+    """A frame without the columns that a model does not know; its bags and what it expects stay.
+
+    `bags_known` says that the bags of the rows are given beside the frame.
+    """
     table = _Table(frame)
     known = {"bag", *features}
-    # Columns of lists are known by their parts.
+    # Columns of lists are known by their parts, see `_rows`.
     stems = {name.rpartition("_")[0] for name in known}
-    names = [name for name in table.names if name in known or name in stems]
+    names = [n for n in table.names if n in known or (n in stems and _holds_lists(table.values(n)))]
     left_out = [name for name in table.names if name not in names]
-    if left_out and "bag" not in names:
+    if left_out and "bag" not in names and not bags_known:
         warnings.warn(
             f"the frame has no column 'bag', so every row is a bag of its own, and {', '.join(left_out)} "
             f"{'are' if len(left_out) > 1 else 'is'} left out; give Bags(frame, bag=COLUMN) if a column names the bags",
@@ -198,7 +201,7 @@ class _Table:
         if type(frame).__name__ == "LazyFrame":
             raise TypeError("a LazyFrame has no rows yet; give frame.collect()")
         self._frame = frame
-        self._arrow = type(frame).__module__.partition(".")[0] == "pyarrow"
+        self._arrow = is_arrow(frame)
         self._columns = list(frame.column_names if self._arrow else frame.columns)
         self.names = [str(c) for c in self._columns]
         levels = getattr(getattr(frame, "columns", None), "nlevels", 1)
@@ -229,6 +232,25 @@ class _Table:
         if self._arrow:
             return np.asarray(decoded(column).to_numpy(zero_copy_only=False))
         return np.asarray(column)
+
+    def categories(self, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The categories of a column and the position of each row's, -1 if it has none.
+
+        The rows as values are no substitute: with a gap among them, whole numbers become 1.0, 2.0 and so on.
+        """
+        column = self._column(name)
+        if self._arrow:
+            # Each chunk has a dictionary of its own, and Arrow does not unify those with gaps.
+            chunks = getattr(column, "chunks", [column]) or [column.combine_chunks()]
+            found = [chunk.dictionary.to_numpy(zero_copy_only=False) for chunk in chunks]
+            codes = [chunk.indices.cast("int64").fill_null(-1).to_numpy() for chunk in chunks]
+            first = np.cumsum([0, *(len(part) for part in found)])
+            at = [np.where(own < 0, -1, own + start) for own, start in zip(codes, first, strict=False)]
+            return np.concatenate(found), np.concatenate(at)
+        if hasattr(column, "cat") and hasattr(column.cat, "codes"):
+            return np.asarray(column.cat.categories), np.asarray(column.cat.codes, dtype=np.int64)
+        values = np.asarray(column)
+        return values, np.arange(len(values))
 
     def is_categorical(self, name: str) -> bool:
         """Whether the type of the column says that it holds categories."""
@@ -268,7 +290,7 @@ def _rows(
             names += [f"{name}_{i}" for i in range(1, found.shape[1] + 1)]
             continue
         if table.is_categorical(name):
-            values, categories[name] = _coded(values)
+            values, categories[name] = _coded(*table.categories(name))
         elif values.dtype.kind not in "fiub":
             values, meaning = _understood(values, name)
             if meaning is not None:
@@ -298,11 +320,18 @@ def _side_by_side(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return [c.reshape(-1, 1) if c.ndim == 1 else c for c in columns]
 
 
+def _holds_lists(values: NDArray[Any]) -> bool:
+    """Whether a column has several numbers in each cell, judged by the first."""
+    if values.ndim == 2:
+        return True
+    return values.dtype == object and len(values) > 0 and isinstance(values[0], (list, tuple, np.ndarray))
+
+
 def _embedding(values: NDArray[Any], name: str) -> NDArray[Any] | None:
     """A column of lists of numbers as a matrix; None if it is no such column."""
     if values.ndim == 2:
         return values
-    if values.dtype != object or len(values) == 0 or not isinstance(values[0], (list, tuple, np.ndarray)):
+    if not _holds_lists(values):
         return None
     width = len(values[0])
     for row, cell in enumerate(values):
@@ -321,12 +350,14 @@ def _embedding(values: NDArray[Any], name: str) -> NDArray[Any] | None:
         raise ValueError(f"column '{name}' contains lists that are not only numbers: {error}") from error
 
 
-def _coded(values: NDArray[Any]) -> tuple[NDArray[np.float64], list[str]]:
-    """Codes of categories, NaN for what is missing, and what they mean."""
-    empty = gaps(values)
-    part = np.full(len(values), np.nan)
-    names, codes = np.unique([str(v) for v in values[~empty]], return_inverse=True)
-    part[~empty] = codes.reshape(-1)
+def _coded(values: NDArray[Any], at: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[str]]:
+    """Codes of the rows whose categories are `values[at]`, NaN for what is missing (`at` is -1, too), and their meaning."""
+    part = np.full(len(at), np.nan)
+    there = at >= 0
+    there[there] = ~gaps(values)[at[there]]
+    used, own = np.unique(at[there], return_inverse=True)
+    names, codes = np.unique([id_name(v) for v in values[used]], return_inverse=True)
+    part[there] = codes.reshape(-1)[own.reshape(-1)]
     return part, [str(n) for n in names]
 
 
@@ -357,4 +388,4 @@ def _understood(values: NDArray[Any], name: str) -> tuple[NDArray[np.float64], l
         "bagwise.from_frame(..., keep=[COLUMN] or ignore=[COLUMN]) to leave it out",
         stacklevel=outside(),
     )
-    return _coded(values)
+    return _coded(values, np.arange(len(values)))

@@ -104,6 +104,11 @@ def is_array(given: Any) -> bool:
     )
 
 
+def is_arrow(given: Any) -> bool:
+    """True for arrays and tables of pyarrow."""
+    return type(given).__module__.partition(".")[0] == "pyarrow"
+
+
 def array_of(given: Any) -> NDArray[Any]:
     """An array from what is one: tensors are fetched, masked values become NaN."""
     given = decoded(given)
@@ -121,10 +126,18 @@ def array_of(given: Any) -> NDArray[Any]:
     return np.asarray(given)
 
 
+def names_of(given: Any) -> NDArray[Any]:
+    """Ids, groups or folds as an array. Lists keep their items: NumPy makes the text 'nan' of NaN beside text."""
+    array = array_of(given)
+    if isinstance(given, (list, tuple)) and array.ndim == 1 and array.dtype.kind in "US":
+        return array if all(isinstance(v, str) for v in given) else np.fromiter(given, dtype=object, count=len(given))
+    return array
+
+
 def decoded(given: Any) -> Any:
     """An Arrow array of a dictionary type as its values; pyarrow itself makes the last of them of what is missing."""
     kind: Any = getattr(given, "type", None)
-    if type(given).__module__.partition(".")[0] == "pyarrow" and hasattr(kind, "index_type"):
+    if is_arrow(given) and hasattr(kind, "index_type"):
         return given.cast(kind.value_type)
     return given
 
@@ -135,7 +148,7 @@ def cut(rows: int, bag_ids: ArrayLike | None) -> tuple[NDArray[np.int64] | None,
         return None, np.arange(rows + 1, dtype=np.int64), None
     if np.ma.is_masked(bag_ids):
         raise ValueError("some rows have no bag: bag_ids are masked there; give every row the id of its bag")
-    given = array_of(bag_ids)
+    given = names_of(bag_ids)
     if given.shape != (rows,):
         raise ValueError(f"bag_ids of shape {given.shape} for {rows} instances; give one id per row")
     if given.dtype.kind in "OfMm" and gaps(given).any():
@@ -166,11 +179,12 @@ def _plain_ids(given: NDArray[Any]) -> NDArray[Any]:
     if given.dtype.kind == "f" and bool((given == np.floor(given)).all() and (np.abs(given) < 2.0**63).all()):
         return given.astype(np.int64)
     if given.dtype == object:
-        return np.asarray([_id_name(value) for value in given], dtype=np.str_)
+        return np.asarray([id_name(value) for value in given], dtype=np.str_)
     return given
 
 
-def _id_name(value: Any) -> str:
+def id_name(value: Any) -> str:
+    """An id or a category as text: 1.0 is what 1 becomes beside gaps."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)
@@ -210,9 +224,9 @@ def blocks(
 
 
 def numbers(array: NDArray[Any], what: str) -> NDArray[Any]:
-    """A matrix of single or double precision."""
+    """A matrix of single or double precision, aligned in memory."""
     if array.dtype in (np.float32, np.float64):
-        return array
+        return np.require(array, requirements="A")
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {what} must hold real numbers")
     if array.dtype.kind in "Mm":
@@ -258,9 +272,9 @@ def _sparse_rows(given: Any, bag_ids: ArrayLike | None) -> Rows:
         matrix.sum_duplicates()
     parts: Sparse = (
         int(matrix.shape[1]),
-        matrix.indptr.astype(np.int64, copy=False),
-        matrix.indices.astype(np.int64, copy=False),
-        matrix.data.astype(np.float64, copy=False),
+        np.require(matrix.indptr, np.int64, "A"),
+        np.require(matrix.indices, np.int64, "A"),
+        np.require(matrix.data, np.float64, "A"),
     )
     return Rows(parts, offsets, names)
 
@@ -268,7 +282,7 @@ def _sparse_rows(given: Any, bag_ids: ArrayLike | None) -> Rows:
 def _matrix_rows(
     array: NDArray[Any], order: NDArray[np.int64] | None, offsets: NDArray[np.int64], names: list[str] | None
 ) -> Rows:
-    if array.dtype in (np.float32, np.float64) and array.flags.c_contiguous:
+    if array.dtype in (np.float32, np.float64) and array.flags.c_contiguous and array.flags.aligned:
         return Rows(array, offsets, names, order, arrays=[array])
 
     def parts() -> Iterator[NDArray[Any]]:
@@ -383,10 +397,10 @@ def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
     """Frames with their columns in the order of the first, and the names of these; other bags as they are."""
     if not all(hasattr(bag, "columns") and hasattr(bag, "__array__") for bag in bags):
         return bags, None
-    first: list[Any] = list(bags[0].columns)
+    columns = [list(bag.column_names if is_arrow(bag) else bag.columns) for bag in bags]
+    first: list[Any] = columns[0]
     names: list[str] | None
-    for i, bag in enumerate(bags):
-        own = list(bag.columns)
+    for i, own in enumerate(columns):
         if sorted(map(str, own)) != sorted(map(str, first)) or len(set(own)) < len(own):
             raise ValueError(
                 f"bag {i} (counted from 0) has the columns {own}, bag 0 {first}; give all bags the same ones, each once"
@@ -397,4 +411,10 @@ def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
         first, names = list(range(len(first))), None
     else:
         refuse_roles(names, lambda _, __: "drop it from every bag")
-    return [bag if list(bag.columns) == first else bag[first] for bag in bags], names
+
+    def ordered(bag: Any, own: list[Any]) -> Any:
+        if own == first:
+            return bag
+        return bag.select(first) if is_arrow(bag) else bag[first]
+
+    return [ordered(bag, own) for bag, own in zip(bags, columns, strict=True)], names

@@ -18,6 +18,7 @@ from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
+from bagwise._inputs import gaps, names_of
 from bagwise._notes import is_auto, note_of
 from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
 from bagwise._outside import outside_rows
@@ -168,7 +169,9 @@ def _judge(
         grouped = ready if owners is None else ready._with(np.asarray(owners), ready.kept)
         judging["outside"] = outside_rows(estimators, grouped, target, classes, labels, drawn)
     found = Comparison(
-        _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command), labels
+        _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command),
+        labels,
+        estimators or (),
     )
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
@@ -187,7 +190,10 @@ def _given_folds(folds: Any, bags: Bags, target: NDArray[np.float64], owners: li
     elif isinstance(folds, (list, tuple)) and folds and isinstance(folds[0], tuple):
         pairs = list(folds)
     if pairs is None:
-        return [str(f) for f in np.asarray(aligned(folds, bags, "folds")).tolist()]
+        own = names_of(aligned(folds, bags, "folds"))
+        if own.shape == (len(bags),) and gaps(own).any():
+            raise ValueError(f"{bags._called(int(np.flatnonzero(gaps(own))[0]))} has no fold; give every bag one")
+        return [str(f) for f in own.tolist()]
     fold = np.full(len(bags), -1)
     for k, (train, test) in enumerate(pairs):
         if len(np.union1d(train, test)) != len(bags) or len(np.intersect1d(train, test)):

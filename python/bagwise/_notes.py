@@ -6,6 +6,7 @@ header tells as much as it knows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -79,6 +80,9 @@ def _plain(value: Any) -> Any:
 
 def _packed(value: Any, seed: int) -> Any:
     value = _plain(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        # JSON has no such number.
+        return {"float": repr(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
@@ -89,7 +93,9 @@ def _packed(value: Any, seed: int) -> Any:
 
 
 def _unpacked(value: Any) -> Any:
-    return {k: v for k, v in value["dict"]} if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return float(value["float"]) if "float" in value else {k: v for k, v in value["dict"]}
 
 
 def _whole(value: Any) -> Any:

@@ -17,6 +17,9 @@ from sklearn.utils import check_random_state
 #: Bytes that Grams, caches and copies may occupy together, unless told otherwise.
 MEMORY = 4_000_000_000
 
+#: The largest whole number of the native side: of seeds, and of bytes if memory has no limit.
+LARGEST = 2**64 - 1
+
 
 def outside() -> int:
     """The `stacklevel` of a warning that is to name the first caller outside this package."""
@@ -34,8 +37,8 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(np.iinfo(np.int32).max))
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        if random_state < 0:
-            raise ValueError(f"random_state is {random_state}; give a whole number not below 0")
+        if not 0 <= int(random_state) <= LARGEST:
+            raise ValueError(f"random_state is {random_state}; give a whole number from 0 to {LARGEST}")
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
@@ -130,12 +133,13 @@ def around(
     verbose: bool | int | Callable[[str, int, int], object] = False,
 ) -> dict[str, Any]:
     """The surroundings of a computation."""
-    if not isinstance(memory, (int, float, np.number)) or memory < 1e6:
-        raise ValueError(f"memory is {memory!r}; give bytes, at least 1e6")
+    # NaN is not at least anything.
+    if not isinstance(memory, (int, float, np.number)) or not memory >= 1e6:
+        raise ValueError(f"memory is {memory!r}; give bytes, at least 1e6, or inf for no limit")
     one_of("precision", precision, ("f64", "f32"))
     return {
         "seed": seed_of(random_state),
-        "memory": int(memory),
+        "memory": int(min(memory, LARGEST)),
         "precision": str(precision),
         "threads": threads_of(n_jobs),
         "progress": verbose if callable(verbose) else _Lines() if verbose else None,

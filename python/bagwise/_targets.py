@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from bagwise._bags import Bags
-from bagwise._inputs import array_of, decoded, gaps, id_names, is_array
+from bagwise._inputs import array_of, decoded, gaps, id_names, is_array, names_of
 
 
 def aligned(values: Any, bags: Bags, what: str) -> Any:
@@ -201,7 +201,7 @@ def problem_parts(
         raise ValueError(f"{len(y)} labels for {len(bags)} bags{hint}")
     weights = None
     if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.require(sample_weight, np.float64, "A")
         if weights.ndim == 0:
             weights = np.full(len(bags), float(weights))
         if weights.ndim != 1:
@@ -213,7 +213,7 @@ def problem_parts(
     owners = None
     groups = bags.groups if groups is None else groups
     if groups is not None:
-        given = np.asarray(groups)
+        given = names_of(groups)
         if given.ndim != 1:
             raise ValueError(f"groups of shape {given.shape} for {len(bags)} bags; give one per bag")
         owners = [str(g) for g in given.tolist()]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -231,3 +232,22 @@ def test_threads_that_slice_the_same_bags_agree_on_their_origin(
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(lambda at: bags[at : at + 10], range(0, 40, 10)))
     assert len({part._origin[0] for part in parts if part._origin is not None}) == 1
+
+
+def test_folds_of_a_dictionary_ask_for_bags(small: Dataset) -> None:
+    named = {f"b{i}": bag for i, bag in enumerate(small.bags)}
+    for X in (named, dict(enumerate(small.bags))):
+        with pytest.raises(
+            TypeError, match=r"X is a dict, which scikit-learn indexes by key, not by position; give Bags\(X\)"
+        ):
+            cross_val_score(small_model(), X, small.y, cv=BagKFold(4))
+    assert len(cross_val_score(small_model(), Bags(named), small.y, cv=BagKFold(4))) == 4
+    matrix = sparse.dok_array(np.ones((40, 2)))
+    assert len(list(BagKFold(4).split(matrix, small.y))) == 4
+
+
+def test_groups_do_not_change_with_the_array_they_came_from(small: Dataset) -> None:
+    given = np.asarray(small.groups).copy()
+    bags = Bags(list(small.bags), groups=given)
+    given[:] = given[0]
+    assert bags.groups is not None and np.array_equal(bags.groups, np.asarray(small.groups))

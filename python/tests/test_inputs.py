@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 
 import bagwise
-from bagwise import Bags, Dataset, MIKernelClassifier
+from bagwise import Bags, Dataset, MIKernelClassifier, MIKernelRegressor
 from bagwise._estimators import ESTIMATORS
 from bagwise.datasets import load_musk1
 
@@ -296,3 +297,30 @@ def test_a_model_does_not_change_with_arrays_that_it_was_trained_on(
         for bag in given:
             bag[:] = 7.0
         assert np.array_equal(model.predict(new), copied), scale
+
+
+def test_arrays_that_are_not_aligned_are_copied(small: Dataset) -> None:
+    def shifted(array: NDArray[Any]) -> NDArray[Any]:
+        held = np.empty(array.nbytes + 1, dtype=np.uint8)
+        found = held[1:].view(array.dtype).reshape(array.shape)
+        found[...] = array
+        assert not found.flags.aligned
+        return found
+
+    ids = np.repeat(np.arange(len(small.bags)), small.bags.sizes())
+    for kind in (np.float64, np.float32):
+        rows = np.asarray(small.bags.instances, dtype=kind)
+        plain, odd = Bags(rows, ids), shifted(rows)
+        assert Bags(odd, ids) == plain == Bags(odd, ids.tolist()) and Bags(odd[:, ::-1], ids) == Bags(
+            rows[:, ::-1], ids
+        )
+        assert np.array_equal(Bags([odd[:3], odd[3:]]).instances, rows)
+        turned = np.argsort(ids % 7, kind="stable")
+        assert Bags(shifted(rows[turned]), ids[turned]) == Bags(rows[turned], ids[turned])
+        one, other = sparse.csr_array(rows), sparse.csr_array(rows)
+        other.data = shifted(other.data)
+        assert Bags(other, ids) == Bags(one, ids)
+    y, weights = shifted(small.y.astype(np.float64)), shifted(1.0 + small.y)
+    for model in (MIKernelClassifier(c=10), MIKernelRegressor(c=10)):
+        wanted = model.fit(small.bags, small.y.astype(np.float64), sample_weight=1.0 + small.y).predict(small.bags)
+        assert np.array_equal(model.fit(small.bags, y, sample_weight=weights).predict(small.bags), wanted)

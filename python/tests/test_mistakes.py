@@ -188,3 +188,19 @@ def test_a_path_that_does_not_exist_is_an_oserror(tmp_path: Any) -> None:
     for path in (tmp_path / "none.csv", tmp_path / "folder", str(tmp_path / "folder" / "slides")):
         with pytest.raises(FileNotFoundError):
             bagwise.read(path)
+
+
+def test_a_list_of_tables_of_arrow_goes_by_the_names_of_columns() -> None:
+    pa = pytest.importorskip("pyarrow")
+    tables = [pa.table({"x": [1.0, 2.0], "y": [3.0, 4.0]}), pa.table({"y": [6.0], "x": [5.0]})]
+    bags = Bags(tables)
+    assert bags.feature_names == ["x", "y"]
+    assert bags.instances.tolist() == [[1.0, 3.0], [2.0, 4.0], [5.0, 6.0]]
+    with pytest.raises(ValueError, match=r"bag 1 \(counted from 0\) has the columns \['x'\], bag 0 \['x', 'y'\]"):
+        Bags([tables[0], tables[1].select(["x"])])
+
+
+def test_a_seed_beyond_64_bits_is_refused_by_name(small: Dataset) -> None:
+    assert MIKernelClassifier(c=10, random_state=2**64 - 1).fit(small.bags, small.y).random_state == 2**64 - 1
+    with pytest.raises(ValueError, match=f"random_state is {2**64}; give a whole number from 0 to {2**64 - 1}"):
+        MIKernelClassifier(random_state=2**64).fit(small.bags, small.y)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 
 import bagwise
-from bagwise import BagSummary, MajorityClassifier, SimpleMIClassifier, SimpleMIRegressor
+from bagwise import BagSummary, Dataset, MajorityClassifier, SimpleMIClassifier, SimpleMIRegressor
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +131,68 @@ def test_estimators_from_elsewhere(drawn: Any, tmp_path: Path) -> None:
         bagwise.compare(drawn.bags, drawn.y, methods=["majority"], folds=3, estimators={"x": object()})
     with pytest.raises(ValueError, match="cannot be the name"):
         bagwise.compare(drawn.bags, drawn.y, methods=["majority"], folds=3, estimators={"isk": forest})
+
+
+class Answers(BaseEstimator):  # type: ignore[misc]
+    """Gives what it is told to give."""
+
+    def __init__(self, predict: Any, decide: Any = None) -> None:
+        self.predict, self.decide = predict, decide
+        if decide is not None:
+            self.decision_function = decide
+
+    def fit(self, _: Any, y: Any) -> Answers:
+        self.classes_ = np.unique(y)
+        return self
+
+
+def _first(values: Any, value: float) -> Any:
+    values = np.array(values, dtype=float)
+    values[0] = value
+    return values
+
+
+def test_answers_of_estimators_from_elsewhere_fit_the_bags(small: Dataset) -> None:
+    def judged(y: Any, *answers: Any) -> Any:
+        mine = {"mine": Answers(*answers)}
+        given = {"folds": [0, 1] * 20, "params": {"simple-mi": {"c": 1.0}}}
+        return bagwise.compare(small.bags, y, methods=["majority"], estimators=mine, **given)
+
+    numbers = small.y + np.arange(40) / 64
+    for y, kind in ((numbers, float), (small.y, int)):
+        column = judged(y, lambda X, kind=kind: np.ones((len(X), 1), kind))
+        flat = judged(y, lambda X, kind=kind: np.ones(len(X), kind))
+        key = next(k for k in flat[0] if k in ("rmse", "accuracy"))
+        assert [row[key] for row in column] == [row[key] for row in flat]
+        times = {row["method"]: row["seconds"] for row in flat}
+        assert np.isnan(times["mine"]) and times["majority"] >= 0.0
+        folds = flat.fold_scores()
+        assert folds[folds["method"] == "mine"]["seconds"].isna().all()
+        for answer, message in (
+            (lambda X: np.zeros(len(X) + 1), "predict of 'mine' gives 21 entries for 20 bags in fold 0 of repeat 0"),
+            (
+                lambda X: np.zeros((len(X), 2)),
+                r"predict of 'mine' gives an array of shape \(20, 2\) for 20 bags in fold 0",
+            ),
+            (lambda X: 1.0, r"predict of 'mine' gives an array of shape \(\) for 20 bags in fold 0"),
+            (
+                lambda X: _first(np.zeros(len(X)), np.nan),
+                r"predict of 'mine' gives NaN for bag 0 \(counted from 0\) in fold 0",
+            ),
+        ):
+            with pytest.raises(ValueError, match=message) as said:
+                judged(y, answer)
+            assert "scal" not in str(said.value)
+    for decide, message in (
+        (lambda X: np.zeros(len(X) + 2), "decision_function of 'mine' gives 22 entries for 20 bags in fold 0"),
+        (lambda X: np.zeros(2), "decision_function of 'mine' gives 2 entries for 20 bags"),
+        (
+            lambda X: _first(np.zeros(len(X)), np.inf),
+            r"decision_function of 'mine' gives inf for bag 0 \(counted from 0\) in fold 0",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            judged(small.y, lambda X: np.zeros(len(X), int), decide)
+    column = judged(small.y, lambda X: np.zeros(len(X), int), lambda X: np.arange(len(X)).reshape(-1, 1))
+    flat = judged(small.y, lambda X: np.zeros(len(X), int), lambda X: np.arange(len(X)))
+    assert [row["roc_auc"] for row in column] == [row["roc_auc"] for row in flat]

@@ -352,3 +352,28 @@ def test_strange_bags_are_not_familiar(small: Dataset) -> None:
     model = MIKernelClassifier().fit(small.bags, small.y)
     assert model.familiar(small.bags).mean() > 0.8
     assert not model.familiar([np.full((2, 3), 1e3)])[0]
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, np.float64(np.inf)])
+def test_numbers_that_are_not_finite_are_refused_by_name(value: Any, small: Dataset) -> None:
+    for name, message in (
+        ("c", "parameter c of mi-kernel: -?(inf|nan) is not allowed"),
+        ("gamma", "parameter gamma of mi-kernel: -?(inf|nan) is not allowed"),
+        ("decision_threshold", "threshold '-?(inf|nan)': not a finite number"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            MIKernelClassifier(**{name: value}).fit(small.bags, small.y)
+    with pytest.raises(ValueError, match="threshold '-?(inf|nan)': not a finite number"):
+        bagwise.fit(small.bags, small.y, method="mi-kernel", params={"c": 1}, decision_threshold=value)
+
+
+def test_memory_without_limit(small: Dataset, tmp_path: Path) -> None:
+    wanted = MIKernelClassifier(c=10).fit(small.bags, small.y).predict(small.bags)
+    for memory in (np.inf, np.float64(np.inf), 1e30, 2**70):
+        model = MIKernelClassifier(c=10, memory=memory).fit(small.bags, small.y)
+        model.save(tmp_path / "m.bagwise")
+        assert bagwise.load(tmp_path / "m.bagwise").memory == memory
+        assert np.array_equal(model.predict(small.bags), wanted)
+    for memory in (np.nan, -np.inf):
+        with pytest.raises(ValueError, match="memory is .*give bytes, at least 1e6, or inf for no limit"):
+            MIKernelClassifier(memory=memory).fit(small.bags, small.y)

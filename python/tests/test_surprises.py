@@ -515,3 +515,116 @@ def test_what_is_no_name_of_a_method_is_answered_with_what_would_do(small: Datas
         bagwise.compare(*data, estimators=[MIKernelClassifier()])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="give a dictionary for each method"):
         bagwise.compare(*data, params={"c": 1})  # type: ignore[dict-item]
+
+
+def _categorical(kind: str, values: list[Any]) -> Any:
+    """A column of categories `x` and one of bags, in a frame of some library."""
+    ids = [f"b{i}" for i in range(len(values))]
+    if kind == "pandas":
+        return pd.DataFrame({"bag": ids, "x": pd.Categorical(values)})
+    if kind == "nullable":
+        return pd.DataFrame({"bag": ids, "x": pd.Series(pd.array(values)).astype("category")})
+    if kind == "arrow":
+        pa = pytest.importorskip("pyarrow")
+        return pa.table({"bag": ids, "x": pa.array(values).dictionary_encode()})
+    pl = pytest.importorskip("polars")
+    text = [None if v is None else str(v) for v in values]
+    return pl.DataFrame(
+        {"bag": ids, "x": pl.Series(text, dtype=pl.Enum(["3", "2", "1"]) if kind == "enum" else pl.Categorical)}
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "nullable", "arrow", "polars", "enum"])
+def test_a_gap_does_not_rename_the_other_categories(kind: str) -> None:
+    gap, whole = _categorical(kind, [1, 2, None, 3] * 5), _categorical(kind, [1, 2, 1, 3] * 5)
+    bags = Bags(gap, missing=True)
+    assert bags.categories == Bags(whole).categories == {"x": ["1", "2", "3"]}
+    assert np.array_equal(bags.instances[:4, 0], [0, 1, np.nan, 2], equal_nan=True)
+    y = [0, 1, 0, 1] * 5
+    for train, new in ((gap, whole), (whole, gap)):
+        model = MIKernelClassifier(c=10, missing="median").fit(train, y)
+        # Bag 2 has the gap; what is known of the others is the same.
+        there = np.arange(20) % 4 != 2
+        assert np.array_equal(model.decision_function(new)[there], model.decision_function(train)[there])
+
+
+def test_categories_of_every_type_have_one_name() -> None:
+    for kind in ("pandas", "arrow"):
+        for values, names in (
+            ([True, False, None], ["False", "True"]),
+            ([1.0, 2.0, None], ["1", "2"]),
+            ([2**53 + 1, 2**53, None], [str(2**53), str(2**53 + 1)]),
+            ([0.5, 2.0, None], ["0.5", "2"]),
+            (["a", None, "b"], ["a", "b"]),
+        ):
+            if kind == "pandas" and values[0] == 2**53 + 1:
+                # pandas loses the digits itself, unless the type has missing values.
+                continue
+            assert Bags(_categorical(kind, values), missing=True).categories == {"x": names}
+    pa = pytest.importorskip("pyarrow")
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array([2, None, 0, 1], pa.int8()), pa.array(d))
+        for d in ([5, None, 7], [7, 5, 8])
+    ]
+    chunks = Bags(pa.table({"bag": list("abcdefgh"), "x": pa.chunked_array(parts)}), missing=True)
+    assert chunks.categories == {"x": ["5", "7", "8"]}
+    assert np.array_equal(chunks.instances[:, 0], [1, np.nan, 0, np.nan, 2, np.nan, 1, 0], equal_nan=True)
+    wide = pd.DataFrame({"bag": ["a", "b"], "x": pd.Categorical.from_codes([1, -1], [2**53, 2**53 + 1])})
+    assert Bags(wide, missing=True).categories == {"x": [str(2**53 + 1)]}
+
+
+def test_nothing_in_a_list_of_text_is_no_name(small: Dataset) -> None:
+    rows = np.arange(6.0).reshape(3, 2)
+    for gap in (np.nan, None, float("nan")):
+        for ids in (["a", gap, "b"], ("a", gap, "b"), np.array(["a", gap, "b"], dtype=object)):
+            with pytest.raises(ValueError, match=r"row 1 \(counted from 0\) has no bag"):
+                Bags(rows, ids)
+        some = ["x", gap] * 20
+        for groups in (some, np.array(some, dtype=object)):
+            with pytest.raises(ValueError, match="has no group; give every bag one"):
+                MIKernelClassifier(c=10).fit(small.bags, small.y, groups=groups)
+            with pytest.raises(ValueError, match="has no group; give every bag one"):
+                MIKernelClassifier(c=10).fit(Bags(list(small.bags), groups=groups), small.y)
+            with pytest.raises(ValueError, match=r"has no fold; give every bag one"):
+                bagwise.compare(small.bags, small.y, methods=["majority"], folds=groups, protocol="given")
+    with pytest.raises(ValueError, match="the bag ids 1 and '1' have the same text"):
+        Bags(rows, [1, "1", "2"])
+    # Text alone stays what it was, and so do numbers.
+    assert Bags(rows, ["b", "a", "b"]).ids == ["b", "a"] and Bags(rows, [2, 1.0, 2]).ids == ["2", "1"]
+    groups = Bags([rows, rows], groups=["b", "a"]).groups
+    assert groups is not None and groups.dtype.kind == "U"
+
+
+def test_no_column_of_a_frame_replaces_another() -> None:
+    rows = np.arange(4.0).reshape(2, 2)
+    for name, groups in (("bag", None), ("bag", ["g"]), ("group", ["g"])):
+        bags = Bags([rows], feature_names=["x", name], groups=groups)
+        with pytest.raises(ValueError, match=f"a feature is called '{name}'.*rename the feature.*feature_names="):
+            bags.to_frame()
+    # Without groups there is no such column.
+    assert list(Bags([rows], feature_names=["x", "group"]).to_frame().columns) == ["bag", "x", "group"]
+    frame = pd.DataFrame({"m": ["a", "a"], "bag": [1, 2], "given bag": [3, 4], "x": [0.0, 1.0]})
+    kept = bagwise.from_frame(frame, bag="m", keep=["bag", "given bag"]).bags.to_frame()
+    assert kept.to_dict("list") == {"bag": ["a", "a"], "x": [0.0, 1.0], "given given bag": [1, 2], "given bag": [3, 4]}
+
+
+def test_a_column_is_not_known_by_the_beginning_of_its_name(small: Dataset) -> None:
+    frame = frame_of(small).rename(columns={"x0": "visit_days", "x1": "e_1", "x2": "e_2"})
+    model = MIKernelClassifier(c=10).fit(frame, small.y)
+    wanted = model.predict(frame)
+    more = frame.assign(visit=1.0, e="text")
+    assert np.array_equal(model.predict(more), wanted)
+    lists = frame.drop(columns=["e_1", "e_2"]).assign(e=frame[["e_1", "e_2"]].to_numpy().tolist())
+    assert np.array_equal(model.predict(lists), wanted)
+
+
+def test_a_frame_with_ids_beside_it_may_have_more_columns(small: Dataset) -> None:
+    frame = frame_of(small)
+    rows, ids = frame.drop(columns="bag"), frame["bag"]
+    model = MIKernelClassifier(c=10).fit(frame, small.y)
+    wanted = model.predict(frame)
+    more = rows.assign(note="text", day=pd.Timestamp("2026-01-01"))[["day", "x2", "note", "x0", "x1"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(model.predict((more, ids)), wanted)
+        assert np.array_equal(model.predict((more.assign(bag="other"), ids)), wanted)
