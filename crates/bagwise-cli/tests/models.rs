@@ -335,7 +335,7 @@ fn maps_are_those_of_the_library_and_of_the_model() {
         &Ctx::default(),
     );
     let path = folder.path().join("library.npz");
-    bagwise::io::write_npz(&path, &map.unwrap(), musk.bags.ids()).unwrap();
+    bagwise::io::write_npz(&path, &map.unwrap().rows, musk.bags.ids()).unwrap();
     assert!(bytes("e.npz") == bytes("library.npz"));
 
     for (line, says) in [

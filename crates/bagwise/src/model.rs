@@ -198,6 +198,12 @@ impl Model {
         methods::cell_map(&self.header.method, &self.header.parameters, &first.save()?)
     }
 
+    /// A digest of all that determines the map of a bag, in hexadecimal digits: models with the same digest give the same maps. An
+    /// error if its method has no map.
+    pub fn map_digest(&self) -> Result<String> {
+        self.cell_map()?.digest(&self.header.features, &self.header.transform)
+    }
+
     /// The columns of its feature map, and whether a bag may be outside all cells and have none; an error if its method has no map.
     pub fn map_shape(&self) -> Result<(usize, bool)> {
         let has_gaps = self.header.parameters.word("partition").is_ok_and(|partition| partition == "sphere");

@@ -84,8 +84,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             )
             .map_err(|e| e.of_data(&data.name))?;
             let how = format!("{} {point}, scaling {}", setup.method.info().name, setup.scale.name());
-            write_npz(&args.output, &map, data.bags.ids())?;
-            ((map.rows(), map.cols(), map.nnz()), how)
+            write_npz(&args.output, &map.rows, data.bags.ids())?;
+            ((map.rows.rows(), map.rows.cols(), map.rows.nnz()), how)
         }
         (None, None) => bail!("give a method or a model"),
     };
