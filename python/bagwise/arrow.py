@@ -36,7 +36,7 @@ __all__ = ["DDL", "MAP_DDL", "Batch", "mapper", "scorer"]
 DDL = "bag string, label string, score double, probability double, familiar boolean"
 
 #: The columns of :func:`mapper` as Spark declares them.
-MAP_DDL = "bag string, columns array<int>, values array<double>"
+MAP_DDL = "bag string, columns array<int>, values array<double>, map string"
 
 #: Instances that are answered at a time, at least, if there are as many.
 PIECE = 16_384
@@ -112,8 +112,14 @@ def mapper(
     Returns
     -------
     callable
-        As that of :func:`scorer`, with the columns of :data:`MAP_DDL`: the bag, and the columns and values of its map that
-        are not zero. Inner products of maps are the kernel.
+        As that of :func:`scorer`, with the columns of :data:`MAP_DDL`: the bag, the columns and values of its map that are
+        not zero, and a digest of what determines maps, by which ``bagwise fit --maps`` recognises those of another model.
+        Inner products of maps are the kernel.
+
+    Raises
+    ------
+    ValueError
+        If the model has no feature map, and as in :func:`scorer`.
     """
     return _Stage(_native_of(model), bag, order, rows, n_jobs, memory, maps=True)
 
@@ -140,7 +146,8 @@ class _Stage:
         *,
         maps: bool,
     ) -> None:
-        self._model, self._bag, self._order, self._maps = model, bag, order, maps
+        self._model, self._bag, self._order = model, bag, order
+        self._digest = model.map_digest() if maps else None
         self._rows = max(1, int(rows))
         self._around = around(0, n_jobs, memory, "f64")
         header = json.loads(model.header())
@@ -152,7 +159,7 @@ class _Stage:
     @property
     def DDL(self) -> str:
         """The columns of the batches, as Spark declares them."""
-        return MAP_DDL if self._maps else DDL
+        return DDL if self._digest is None else MAP_DDL
 
     def __call__(self, batches: Any) -> Iterator[Any]:
         """Answers batches as they come."""
@@ -173,13 +180,14 @@ class _Stage:
         matrix = np.ascontiguousarray(parts[0] if len(parts) == 1 else np.concatenate(parts))
         gaps = bool(np.isnan(matrix).any())
         bags = _native.Bags(matrix, np.array(offsets, np.int64), ids, self._features, coded, gaps)
-        if self._maps:
+        if self._digest is not None:
             _, indptr, indices, values = self._model.map(bags, self._around)
             return Batch(
                 [
                     Column.texts("bag", ids),
                     Column.lists("columns", indptr, indices.astype(np.int32)),
                     Column.lists("values", indptr, values),
+                    Column.texts("map", [self._digest] * len(ids)),
                 ]
             )
         scores, codes, probabilities, familiar = self._model.answer(bags, self._around)

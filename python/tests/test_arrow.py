@@ -111,6 +111,19 @@ def test_maps_are_those_of_the_model(small: Dataset) -> None:
         own = expected[[i]]
         assert row["columns"] == own.indices.tolist()
         assert row["values"] == own.data.tolist()
+    # All say by which map: the same if the model was saved, another one of another model.
+    assert all(set(row) == {"bag", "columns", "values", "map"} for row in rows)
+    (digest,) = {row["map"] for row in rows}
+
+    def digest_of(model: Any) -> str:
+        (batch,) = arrow.mapper(model)(table_of(small.bags))
+        return str(batch.column("map")[0])
+
+    assert digest_of(pickle.loads(pickle.dumps(model))) == digest
+    assert digest_of(ISKClassifier(t=20, psi=8, c=2).fit(small.bags, small.y)) == digest
+    assert digest_of(ISKClassifier(t=20, psi=8, random_state=1).fit(small.bags, small.y)) != digest
+    with pytest.raises(ValueError, match="has no feature map"):
+        arrow.mapper(MIKernelClassifier().fit(small.bags, small.y))
 
 
 def test_what_would_be_answered_wrongly_is_refused(small: Dataset) -> None:
@@ -222,7 +235,12 @@ def test_maps_written_by_engines_are_learned_from(tmp_path: Path) -> None:
         if part == 1:
             lists = [pa.large_list(pa.int64()), pa.large_list(pa.float64())]
             maps = pa.table(
-                {"bag": maps["bag"], "columns": maps["columns"].cast(lists[0]), "values": maps["values"].cast(lists[1])}
+                {
+                    "bag": maps["bag"],
+                    "columns": maps["columns"].cast(lists[0]),
+                    "values": maps["values"].cast(lists[1]),
+                    "map": maps["map"].cast(pa.large_string()),
+                }
             )
         pq.write_table(maps, tmp_path / "maps" / f"part-{part}.parquet", row_group_size=17, compression="zstd")
 
@@ -233,10 +251,27 @@ def test_maps_written_by_engines_are_learned_from(tmp_path: Path) -> None:
     for output, words in (("memory.bagwise", []), ("disk.bagwise", ["--memory", "1MB"])):
         said = fit(output, *words)
         assert said.returncode == 0, said.stderr
+        assert "do not say" not in said.stderr
         found = bagwise.load(tmp_path / output)
         assert np.allclose(found.decision_function(data.bags), model.decision_function(data.bags), atol=2e-3)
     pq.write_table(maps.slice(0, 1), tmp_path / "maps" / "part-9.parquet")
     said = fit("no.bagwise")
     assert said.returncode == 2
     assert "has a second map" in said.stderr
+    # A bag that another model mapped, among the others of its file.
+    others = ISKClassifier(t=20, psi=8, random_state=1).fit(data.bags, data.y)
+    mixed = pa.concat_tables([maps, pa.Table.from_batches(list(arrow.mapper(others)(table.slice(0, offsets[1]))))])
+    pq.write_table(mixed, tmp_path / "maps" / "part-2.parquet")
+    for part in (0, 1, 9):
+        (tmp_path / "maps" / f"part-{part}.parquet").unlink()
+    said = fit("no.bagwise")
+    assert said.returncode == 2
+    assert f"part-2.parquet: the map of bag '{names[0]}' was made by another model" in said.stderr
     assert not (tmp_path / "no.bagwise").exists()
+    # Files without the column, or without a value, are read with one warning.
+    silent = [maps.drop_columns(["map"]), maps.set_column(3, "map", pa.nulls(len(maps), pa.string()))]
+    for table in silent:
+        pq.write_table(table, tmp_path / "maps" / "part-2.parquet")
+        said = fit("silent.bagwise", "--force")
+        assert said.returncode == 0, said.stderr
+        assert said.stderr.count("1 of 1 files do not say which model made their maps") == 1

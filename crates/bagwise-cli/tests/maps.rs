@@ -1,5 +1,5 @@
 //! `fit --maps`: a machine on maps that were made before is the machine that `fit` finds, in memory and on disk, whatever files
-//! and order they come in.
+//! and order they come in. Maps of another model are refused.
 
 mod common;
 
@@ -137,4 +137,83 @@ fn the_machine_may_be_another_and_bags_may_be_fewer() {
     fails(&format!("{fit} --labels labels.csv -o no.bagwise"), "has a second map");
     std::fs::write(home.path().join("maps/twice.npz"), b"PK nothing").unwrap();
     fails(&format!("{fit} --labels labels.csv -o no.bagwise"), "twice.npz");
+}
+
+/// A table, its labels, a model A, its maps in a folder, and a model B with another seed, whose maps have as many columns.
+fn two_models() -> tempfile::TempDir {
+    let home = folder();
+    done(home.path(), "convert synthetic:gauss?bags=60&min=2&max=5&features=3 t.csv");
+    let table = std::fs::read_to_string(home.path().join("t.csv")).unwrap();
+    let mut rows: Vec<String> =
+        table.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>().join(",")).collect();
+    rows.dedup();
+    std::fs::write(home.path().join("labels.csv"), format!("bag,label\n{}\n", rows.join("\n"))).unwrap();
+    for (model, seed) in [("a", 0), ("b", 1)] {
+        done(home.path(), &format!("fit t.csv {ISK} -p c=2 --seed {seed} -o {model}.bagwise"));
+    }
+    std::fs::create_dir(home.path().join("maps")).unwrap();
+    home
+}
+
+const ISK: &str = "--ignore instance_label --method isk -p t=20 -p psi=8 -p epsilon=1";
+
+#[test]
+fn maps_of_another_model_with_as_many_columns_are_refused() {
+    let home = two_models();
+    // All at once, in pieces, and by a model that is not kept.
+    for embed in
+        ["--model a.bagwise".to_string(), "--model a.bagwise --stream".to_string(), format!("{ISK} --seed 0")]
+    {
+        done(home.path(), &format!("embed t.csv {embed} -o maps/p.npz"));
+        let fit = |model: &str| {
+            let line =
+                format!("fit --maps maps --model {model}.bagwise --labels labels.csv -o new.bagwise --force");
+            bagwise(home.path(), &line.split_whitespace().collect::<Vec<_>>())
+        };
+        let said = fit("b");
+        assert_eq!(said.status.code(), Some(2), "{embed}: {}", text(&said.stderr));
+        assert!(text(&said.stderr).contains("p.npz: the map of bag '"), "{}", text(&said.stderr));
+        assert!(text(&said.stderr).contains("was made by another model"), "{}", text(&said.stderr));
+        assert!(text(&said.stderr).contains("with the model that is given"), "{}", text(&said.stderr));
+        let said = fit("a");
+        assert_eq!(said.status.code(), Some(0), "{embed}: {}", text(&said.stderr));
+        assert!(!text(&said.stderr).contains("do not say"), "{}", text(&said.stderr));
+        // The new model maps bags as the old one does: it takes the same maps, and its own are the same.
+        done(
+            home.path(),
+            "fit --maps maps --model new.bagwise --labels labels.csv -p c=1 -o newer.bagwise --force",
+        );
+        done(home.path(), "embed t.csv --model newer.bagwise -o again.npz");
+        let bytes = |name: &str| std::fs::read(home.path().join(name)).unwrap();
+        assert!(bytes("again.npz") == bytes("maps/p.npz"));
+    }
+}
+
+#[test]
+fn maps_that_do_not_say_by_which_model_are_learned_from_with_one_warning() {
+    let home = two_models();
+    let table = std::fs::read_to_string(home.path().join("t.csv")).unwrap();
+    let (heading, rows) = table.split_once('\n').unwrap();
+    for (part, name) in ["'p'", "'q'"].iter().enumerate() {
+        let own = rows.lines().filter(|line| line.split(',').next().unwrap().len() % 2 == part);
+        let own: Vec<&str> = own.collect();
+        std::fs::write(home.path().join(format!("{part}.csv")), format!("{heading}\n{}\n", own.join("\n")))
+            .unwrap();
+        let file = format!("maps/{}.npz", name.trim_matches('\''));
+        done(home.path(), &format!("embed {part}.csv --model a.bagwise -o {file}"));
+        // As written before there was a digest: the array has another name.
+        let bytes = std::fs::read(home.path().join(&file)).unwrap();
+        let hidden = String::from_utf8(bytes.iter().map(|&b| b & 0x7f).collect()).unwrap();
+        let mut bytes = bytes;
+        hidden.match_indices("map.npy").for_each(|(at, _)| bytes[at..at + 3].copy_from_slice(b"old"));
+        std::fs::write(home.path().join(&file), bytes).unwrap();
+    }
+    let said = done(home.path(), "fit --maps maps --model a.bagwise --labels labels.csv -o new.bagwise");
+    let said = text(&said.stderr);
+    assert_eq!(
+        said.matches("2 of 2 files do not say which model made their maps, such as maps/p.npz").count(),
+        1,
+        "{said}"
+    );
+    assert_eq!(said.matches("do not say").count(), 1, "{said}");
 }

@@ -49,7 +49,7 @@ pub use bagwise_core::{checksum, files};
 pub use builtin::builtin_names;
 pub use dialect::{Encoding, decimal, delimiter, thousands};
 pub use map_rows::MapRows;
-pub use maps::read_maps;
+pub use maps::{MapShape, read_maps};
 pub use npy::{npy_size, read_npy, write_npy};
 pub use npz_sparse::{MapSpool, write_npz};
 pub use relatives::{could_name_groups, is_group_heading};

@@ -26,14 +26,25 @@ const BAG: u64 = 640;
 /// How far the length of a map may be from 1: values in single precision are allowed.
 const SLACK: f64 = 1e-4;
 
-/// Reads the maps of a folder, of this many columns, for the bags of the table of labels that the options name; only a bag outside
-/// all cells has an empty map, if `may_be_empty`. If maps and all else that bags need exceed `memory` bytes, the maps go to a file in
-/// `scratch`. The data set has the bags in the order of the
-/// table, with labels and groups, and a single instance without meaning in each.
+/// What the maps of a model have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapShape {
+    /// Number of columns.
+    pub columns: usize,
+    /// Whether a bag may be outside all cells, so that its map is empty.
+    pub may_be_empty: bool,
+    /// A digest of all that determines the map of a bag.
+    pub digest: String,
+}
+
+/// Reads the maps of a folder, which a model with maps of this shape has made, for the bags of the table of labels that the options
+/// name. Maps that do not say which model made them are read with a warning. If maps and all else that bags need exceed `memory`
+/// bytes, the maps go to a file in `scratch`. The data set has the bags in the order of the table, with labels and groups, and a
+/// single instance without meaning in each.
 pub fn read_maps(
     folder: &Path,
     options: &ReadOptions,
-    (cols, may_be_empty): (usize, bool),
+    shape: &MapShape,
     memory: u64,
     scratch: &Path,
 ) -> Result<(Dataset, Arc<MapRows>)> {
@@ -52,23 +63,30 @@ pub fn read_maps(
     let table = labels::read(table, options)?;
     let numbers: HashMap<&str, usize> =
         table.rows.iter().enumerate().map(|(i, row)| (&row.bag[..], i)).collect();
-    let mut spool = MapsOnTheWay::new(table.rows.len(), (cols, may_be_empty), memory, scratch);
+    let mut spool = MapsOnTheWay::new(table.rows.len(), shape, memory, scratch);
+    let mut unmarked: Vec<&Path> = Vec::new();
     let mut unknown: Vec<String> = Vec::new();
     let mut unknown_count = 0usize;
     for path in &files {
         let place = || Place::of(path.display().to_string());
-        let mut take = |bag: &str, columns: &[u32], values: &[f64]| match numbers.get(bag) {
-            Some(&row) => spool.push(row, bag, columns, values, place),
-            None => {
-                unknown_count += 1;
-                if unknown.len() < 5 {
-                    unknown.push(format!("'{bag}'"));
-                }
-                Ok(())
+        let mut take = |bag: &str, digest: &str, columns: &[u32], values: &[f64]| {
+            match digest {
+                "" if unmarked.last() != Some(&path.as_path()) => unmarked.push(path),
+                "" => {}
+                own if own != shape.digest => return Err(from_another(place(), bag)),
+                _ => {}
             }
+            if let Some(&row) = numbers.get(bag) {
+                return spool.push(row, bag, columns, values, place);
+            }
+            unknown_count += 1;
+            if unknown.len() < 5 {
+                unknown.push(format!("'{bag}'"));
+            }
+            Ok(())
         };
         match has_ending(path, "npz") {
-            true => npz(path, cols, &mut take)?,
+            true => npz(path, shape.columns, &mut take)?,
             false => parquet::maps::read(path, &mut take)?,
         }
     }
@@ -96,6 +114,16 @@ pub fn read_maps(
     if unknown_count > 0 {
         let found =
             format!("{unknown_count} maps are not in the table and are left out: {}", unknown.join(", "));
+        warnings.push(found.into());
+    }
+    if let [first, ..] = unmarked[..] {
+        let found = format!(
+            "{} of {} files do not say which model made their maps, such as {}; if it was another one, the new model will be wrong: \
+             make the maps again, or make sure",
+            unmarked.len(),
+            files.len(),
+            first.display()
+        );
         warnings.push(found.into());
     }
     let mut book = BagBuilder::new(&table.source, options);
@@ -140,6 +168,14 @@ fn map_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+fn from_another(place: Place, bag: &str) -> Error {
+    Error::data(
+        place,
+        format!("the map of bag '{bag}' was made by another model"),
+        "make the maps with the model that is given",
+    )
+}
+
 /// Maps on their way, in the order in which they come.
 struct MapsOnTheWay<'s> {
     cols: usize,
@@ -156,17 +192,12 @@ struct MapsOnTheWay<'s> {
 }
 
 impl MapsOnTheWay<'_> {
-    fn new(
-        rows: usize,
-        (cols, may_be_empty): (usize, bool),
-        memory: u64,
-        scratch: &Path,
-    ) -> MapsOnTheWay<'_> {
+    fn new<'s>(rows: usize, shape: &MapShape, memory: u64, scratch: &'s Path) -> MapsOnTheWay<'s> {
         // With less than a quarter hardly any work would be done between two reads.
         let memory = memory.saturating_sub(BAG * rows as u64).max(memory / 4);
         MapsOnTheWay {
-            cols,
-            may_be_empty,
+            cols: shape.columns,
+            may_be_empty: shape.may_be_empty,
             memory,
             scratch,
             packed: Vec::new(),
@@ -270,17 +301,19 @@ fn in_order(file: File, bounds: &mut [MapBounds], cols: usize, scratch: &Path) -
     ordered.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-/// Hands out the maps of a file of `bagwise embed`, or of `scipy.sparse.save_npz` with an array `bags` beside.
+/// Hands out the maps of a file of `bagwise embed`, or of `scipy.sparse.save_npz` with an array `bags` beside, and perhaps `map`.
 fn npz(path: &Path, cols: usize, take: TakeMap<'_>) -> Result<()> {
     let place = || Place::of(path.display().to_string());
     let explain = |e| compress::explain(place(), e);
     let refuse = |found: &str| Error::data(place(), found, "write the maps with bagwise embed");
-    let whole = |name: &str| -> Result<Data> {
+    let if_there = |name: &str| -> Result<Option<Data>> {
         let mut archive = Archive::open(path)?;
         let member = archive.members.iter().find(|m| m.name == format!("{name}.npy")).cloned();
-        let member = member.ok_or_else(|| refuse(&format!("there is no array '{name}'")))?;
-        decode(archive.member(&member).map_err(explain)?, member.size).map(|a| a.data).map_err(explain)
+        let Some(member) = member else { return Ok(None) };
+        let array = decode(archive.member(&member).map_err(explain)?, member.size).map_err(explain)?;
+        Ok(Some(array.data))
     };
+    let whole = |name: &str| if_there(name)?.ok_or_else(|| refuse(&format!("there is no array '{name}'")));
     let Data::Whole(shape) = whole("shape")? else {
         return Err(refuse("its shape is not a pair of numbers"));
     };
@@ -296,6 +329,11 @@ fn npz(path: &Path, cols: usize, take: TakeMap<'_>) -> Result<()> {
         Data::Texts(names) => names,
         Data::Whole(names) => names.iter().map(ToString::to_string).collect(),
         _ => return Err(refuse("the names of its bags are neither texts nor whole numbers")),
+    };
+    let digest = match if_there("map")? {
+        None => String::new(),
+        Some(Data::Texts(texts)) if texts.len() == 1 => texts.concat(),
+        Some(_) => return Err(refuse("its array 'map' is not one text")),
     };
     if indptr.len() != names.len() + 1 || indptr[0] != 0 || !indptr.is_sorted() {
         return Err(refuse("its row starts do not fit its bags"));
@@ -317,7 +355,7 @@ fn npz(path: &Path, cols: usize, take: TakeMap<'_>) -> Result<()> {
         columns.next(length, &mut own).map_err(explain)?;
         numbers.next(length, &mut values).map_err(explain)?;
         let row: Option<Vec<u32>> = own.iter().map(|&c| u32::try_from(c as i64).ok()).collect();
-        take(name, &row.ok_or_else(|| refuse("a column is below 0"))?, &values)?;
+        take(name, &digest, &row.ok_or_else(|| refuse("a column is below 0"))?, &values)?;
     }
     Ok(())
 }
@@ -368,7 +406,8 @@ mod tests {
     fn only_maps_with_gaps_may_be_empty() {
         let folder = tempfile::tempdir().unwrap();
         let push = |may_be_empty: bool| {
-            let mut maps = MapsOnTheWay::new(1, (20, may_be_empty), 1000, folder.path());
+            let shape = MapShape { columns: 20, may_be_empty, digest: String::new() };
+            let mut maps = MapsOnTheWay::new(1, &shape, 1000, folder.path());
             maps.push(0, "a", &[], &[], || Place::of("maps.parquet"))
         };
         push(true).unwrap();

@@ -1,5 +1,5 @@
-//! A sparse matrix as `.npz`, as `scipy.sparse.load_npz` reads it: the arrays format, shape, data, indices and indptr, and
-//! `bags`, the names of its rows, which `numpy.load` reads.
+//! A sparse matrix as `.npz`, as `scipy.sparse.load_npz` reads it: the arrays format, shape, data, indices and indptr. `numpy.load`
+//! also reads `bags`, the names of its rows, and `map`, the digest of the map that made them.
 
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write};
@@ -13,11 +13,11 @@ use super::zip::Pack;
 use bagwise_core::files::{explain_write, folder_of};
 use bagwise_core::{Csr, Error, Place, Result};
 
-/// Writes sparse rows and their names, whole or not at all.
-pub fn write_npz(path: &Path, rows: &Csr, names: &[String]) -> Result<()> {
+/// Writes sparse rows, their names and the digest of the map that made them, whole or not at all.
+pub fn write_npz(path: &Path, rows: &Csr, names: &[String], digest: &str) -> Result<()> {
     check_entries(path, rows.nnz())?;
     save::whole(path, |out| {
-        let layout = MapLayout { cols: rows.cols(), indptr: rows.indptr(), names };
+        let layout = MapLayout { cols: rows.cols(), indptr: rows.indptr(), names, digest };
         let data =
             |out: &mut dyn Write| rows.values().iter().try_for_each(|v| out.write_all(&v.to_le_bytes()));
         let indices =
@@ -44,6 +44,7 @@ struct MapLayout<'m> {
     /// Where each row starts, and the end.
     indptr: &'m [usize],
     names: &'m [String],
+    digest: &'m str,
 }
 
 impl MapLayout<'_> {
@@ -63,6 +64,7 @@ impl MapLayout<'_> {
             self.indptr.iter().try_for_each(|&v| out.write_all(&(v as i32).to_le_bytes()))
         })?;
         values(&mut pack, "bags", &Values::texts(self.names.to_vec()))?;
+        values(&mut pack, "map", &Values::texts(vec![self.digest.into()]))?;
         pack.finish(MAP_MARK)
     }
 }
@@ -75,14 +77,16 @@ pub struct MapSpool {
     cols: usize,
     indptr: Vec<usize>,
     names: Vec<String>,
+    digest: String,
 }
 
 impl MapSpool {
-    /// Nothing yet, to be written to `path`.
-    pub fn new(path: &Path) -> Result<MapSpool> {
+    /// Nothing yet, to be written to `path`, of the map with this digest.
+    pub fn new(path: &Path, digest: String) -> Result<MapSpool> {
         let spool = || tempfile::tempfile_in(folder_of(path)).map_err(|e| explain_write(path, e));
         let (data, indices) = (spool()?, spool()?);
-        Ok(MapSpool { path: path.into(), data, indices, cols: 0, indptr: vec![0], names: Vec::new() })
+        let (indptr, names) = (vec![0], Vec::new());
+        Ok(MapSpool { path: path.into(), data, indices, cols: 0, indptr, names, digest })
     }
 
     /// Adds rows and their names.
@@ -113,7 +117,8 @@ impl MapSpool {
             file.seek(SeekFrom::Start(0))?;
             io::copy(&mut file, out).map(drop)
         };
-        let layout = MapLayout { cols: self.cols, indptr: &self.indptr, names: &self.names };
+        let MapSpool { cols, indptr, names, digest, .. } = &self;
+        let layout = MapLayout { cols: *cols, indptr, names, digest };
         save::whole(&self.path, |out| {
             layout.write(out, |out| copy(&self.data, out), |out| copy(&self.indices, out))
         })
@@ -147,11 +152,12 @@ mod tests {
         let mut rows = Csr::empty(7);
         rows.push_row([(1, 0.5), (6, 0.25)]);
         rows.push_row([(0, 2.0)]);
-        write_npz(&path, &rows, &["é1".into(), "b".into()]).unwrap();
+        write_npz(&path, &rows, &["é1".into(), "b".into()], "0f").unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let entries = entries(&path);
         let names: Vec<&str> = entries.iter().map(|e| e.0.as_str()).collect();
-        assert_eq!(names, ["format.npy", "shape.npy", "data.npy", "indices.npy", "indptr.npy", "bags.npy"]);
+        let others = ["format.npy", "shape.npy", "data.npy", "indices.npy", "indptr.npy"];
+        assert_eq!(names, [&others[..], &["bags.npy", "map.npy"]].concat());
         let expect = [
             ("'|S3', 'fortran_order': False, 'shape': ()", b"csr".to_vec()),
             (
@@ -174,6 +180,10 @@ mod tests {
                 "'<U2', 'fortran_order': False, 'shape': (2,)",
                 [0xe9u32, 0x31, 0x62, 0].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>(),
             ),
+            (
+                "'<U2', 'fortran_order': False, 'shape': (1,)",
+                [0x30u32, 0x66].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>(),
+            ),
         ];
         for ((name, file), (header, data)) in entries.iter().zip(expect) {
             assert!(file.starts_with(b"\x93NUMPY\x01\x00"), "{name}");
@@ -183,7 +193,7 @@ mod tests {
             assert_eq!(file[from..], data, "{name}");
         }
         // Rows that come one after the other make the same file.
-        let mut spool = MapSpool::new(&path).unwrap();
+        let mut spool = MapSpool::new(&path, "0f".into()).unwrap();
         let mut first = Csr::empty(7);
         first.push_row([(1, 0.5), (6, 0.25)]);
         spool.push(&first, &["é1".into()]).unwrap();
@@ -194,7 +204,7 @@ mod tests {
         spool.finish().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
         // The same map makes the same file.
-        write_npz(&path, &rows, &["é1".into(), "b".into()]).unwrap();
+        write_npz(&path, &rows, &["é1".into(), "b".into()], "0f").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
     }
 }

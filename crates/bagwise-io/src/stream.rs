@@ -19,8 +19,9 @@ pub const PIECE: usize = 16_384;
 /// Takes the pieces of a data set one after the other.
 pub type TakePiece<'a> = &'a mut dyn FnMut(Dataset) -> Result<()>;
 
-/// Takes the name of a bag, and the columns and values of its map.
-pub(crate) type TakeMap<'t> = &'t mut dyn FnMut(&str, &[u32], &[f64]) -> Result<()>;
+/// Takes the name of a bag, the digest of the map that it was mapped by (empty if the file does not say), and the columns and values of
+/// its map.
+pub(crate) type TakeMap<'t> = &'t mut dyn FnMut(&str, &str, &[u32], &[f64]) -> Result<()>;
 
 /// Whether what a user typed can be read in pieces with these options.
 pub fn can_stream(name: &str, options: &ReadOptions) -> Result<bool> {

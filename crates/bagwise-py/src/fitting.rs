@@ -268,6 +268,11 @@ impl Model {
         sparse(py, &map)
     }
 
+    /// A digest of all that determines the map of a bag.
+    fn map_digest(&self) -> PyResult<String> {
+        self.trained.map_digest().map_err(exception)
+    }
+
     /// For each bag (rows) whether each class (columns) is in its set.
     fn sets<'py>(
         &self,

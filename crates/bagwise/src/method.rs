@@ -24,8 +24,8 @@ use bagwise_svm::{SolveOutcome, StopReason};
 use crate::graph::Graph;
 use crate::multiclass::Scheme;
 use crate::params::{Grid, Kind, ParamSpec, Point, Value};
-use crate::preprocess::Scale;
-use bagwise_core::{Bags, Csr, Ctx, Error, Groups, Mat, Result};
+use crate::preprocess::{Scale, Transform};
+use bagwise_core::{Bags, Csr, Ctx, Error, Feature, Groups, Mat, Result};
 use bagwise_engine::density::Concept;
 
 pub use crate::state::{State, Tensor};
@@ -437,6 +437,16 @@ pub trait Prepared: Send + Sync {
 
     /// The feature map of every prepared bag at a point, if the method has one.
     fn map(&self, _point: usize) -> Result<Option<Csr>> {
+        Ok(None)
+    }
+
+    /// A digest of how this map is made from bags with these features, which were transformed in this way, if the method has one.
+    fn map_digest(
+        &self,
+        _point: usize,
+        _features: &[Feature],
+        _transform: &Transform,
+    ) -> Result<Option<String>> {
         Ok(None)
     }
 

@@ -31,7 +31,7 @@ use crate::params::Point;
 use crate::preprocess::{Scale, Transform};
 use crate::state::refuse;
 use bagwise_core::{Bags, Ctx, Error, Feature, Mat, Message, Place, Result, Setting, files};
-use bagwise_io::{ReadOptions, compress, save};
+use bagwise_io::{MapShape, ReadOptions, compress, save};
 use bagwise_judge::ScoredBags;
 
 pub use file::{pack, unpack};
@@ -198,10 +198,18 @@ impl Model {
         methods::cell_map(&self.header.method, &self.header.parameters, &first.save()?)
     }
 
-    /// The columns of its feature map, and whether a bag may be outside all cells and have none; an error if its method has no map.
-    pub fn map_shape(&self) -> Result<(usize, bool)> {
-        let has_gaps = self.header.parameters.word("partition").is_ok_and(|partition| partition == "sphere");
-        Ok((self.cell_map()?.columns(), has_gaps))
+    /// A digest of all that determines the map of a bag, in hexadecimal digits: models with the same digest give the same maps. An
+    /// error if its method has no map.
+    pub fn map_digest(&self) -> Result<String> {
+        self.cell_map()?.digest(&self.header.features, &self.header.transform)
+    }
+
+    /// What files with maps of this model are checked by; an error if its method has no map.
+    pub fn map_shape(&self) -> Result<MapShape> {
+        let may_be_empty = self.header.parameters.word("partition").is_ok_and(|word| word == "sphere");
+        let map = self.cell_map()?;
+        let digest = map.digest(&self.header.features, &self.header.transform)?;
+        Ok(MapShape { columns: map.columns(), may_be_empty, digest })
     }
 
     /// The same with the models of folds.

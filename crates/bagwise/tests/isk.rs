@@ -10,7 +10,9 @@ use bagwise::model::Model;
 use bagwise::params::{Grid, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::unstable::engine::cells::{Distance, Mapper, Partition, Partitions, map_rows, products};
-use bagwise::{Bags, Csr, Ctx, Dataset, Error, Instances, Mat, Target, feature_map, gram, io, methods};
+use bagwise::{
+    Bags, Csr, Ctx, Dataset, Error, Feature, Instances, Mat, Target, feature_map, gram, io, methods,
+};
 use serde_json::Value;
 
 fn setup(given: &[(&str, &str)], fill: WhenUnset, regression: bool) -> ResolvedConfig {
@@ -109,7 +111,8 @@ fn the_map_gives_the_gram_and_rows_outside_memory_give_the_same_map() {
     for psi in ["16", "700"] {
         let point = &setup(&[("psi", psi), ("epsilon", "3/5")], WhenUnset::Default, false).grid.points[0];
         let ctx = Ctx::default();
-        let map = |bags: &Bags| feature_map(method, point, Scale::ZScore, false, bags, None, &ctx).unwrap();
+        let map =
+            |bags: &Bags| feature_map(method, point, Scale::ZScore, false, bags, None, &ctx).unwrap().rows;
         let found = map(&stored.bags);
         assert!(found == map(&held), "psi {psi}");
         let square = gram(method, point, Scale::ZScore, false, &held, None, None, &ctx).unwrap();
@@ -328,7 +331,8 @@ fn every_partition_maps_rows_outside_memory_and_in_any_storage_alike() {
     for partition in PARTITIONS {
         let given = [("psi", "32"), ("epsilon", "3/5"), ("t", "40"), ("partition", partition)];
         let point = &setup(&given, WhenUnset::Default, false).grid.points[0];
-        let map = |bags: &Bags| feature_map(method, point, Scale::None, false, bags, None, &ctx).unwrap();
+        let map =
+            |bags: &Bags| feature_map(method, point, Scale::None, false, bags, None, &ctx).unwrap().rows;
         let expected = map(&stored.bags);
         assert!(expected.nnz() > 0);
         for held in [single.clone(), Instances::F64(wide.clone()), Instances::Sparse(sparse.clone())] {
@@ -365,8 +369,9 @@ fn bags_outside_all_spheres_are_similar_to_themselves_alone_and_get_the_bias() {
         let outside = |seed: &u64| {
             let bags = &data.bags;
             let ctx = Ctx::seeded(*seed);
-            let map =
-                feature_map(method, &setup.grid.points[0], Scale::None, false, bags, None, &ctx).unwrap();
+            let map = feature_map(method, &setup.grid.points[0], Scale::None, false, bags, None, &ctx)
+                .unwrap()
+                .rows;
             [40, 41].iter().all(|&b| map.row(b).0.is_empty())
         };
         let ctx = Ctx::seeded((0..50).find(outside).unwrap());
@@ -445,4 +450,92 @@ fn a_grid_may_hold_every_partition() {
         let far = a.data().iter().zip(b.data()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(far < 2e-3, "{point}: {far:e}");
     }
+}
+
+/// Bags of two features in small whole numbers, so that nothing is rounded.
+fn in_whole_numbers(names: [&str; 2]) -> Dataset {
+    let values = (0..80).map(|i| f64::from(i * i % 17 + i % 5)).collect();
+    let features = names.map(Feature::numeric).to_vec();
+    let bags = Bags::new(Instances::F64(Mat::new(40, 2, values)), (0..=20).map(|b| 2 * b).collect()).unwrap();
+    let labels: Vec<String> = (0..20).map(|b| (b % 2).to_string()).collect();
+    let bags = bags.with_features(features.into()).unwrap();
+    Dataset::new("whole numbers", bags).with_target(Target::from_labels(&labels)).unwrap()
+}
+
+#[test]
+fn the_digest_of_a_map_is_that_of_all_that_makes_it_and_of_nothing_else() {
+    let data = in_whole_numbers(["a", "b"]);
+    let mut digests = Vec::new();
+    for partition in PARTITIONS {
+        let usual = [("t", "5"), ("psi", "3"), ("epsilon", "3/5"), ("partition", partition), ("c", "1")];
+        let model = |changed: &[(&str, &str)], scale: Scale, data: &Dataset, seed: u64| {
+            let mut given = usual.to_vec();
+            given.retain(|(name, _)| changed.iter().all(|(other, _)| other != name));
+            given.extend(changed);
+            let setup = ResolvedConfig { scale, ..setup(&given, WhenUnset::Default, false) };
+            let learners = [TrainingTask::new(data, &setup, None).unwrap()];
+            let all: Vec<usize> = (0..data.bags.len()).collect();
+            let by = TrainOptions::by(Metric::Accuracy);
+            train(&learners, &all, Splits::KFold(3), &by, &Ctx::seeded(seed)).unwrap()
+        };
+        let first = model(&[], Scale::MinMax, &data, 7);
+        let digest = first.map_digest().unwrap();
+        digests.push(digest.clone());
+        // A model that was read back is the same, and so is the map without a model.
+        let loaded = Model::from_bytes(&first.to_bytes().unwrap()).unwrap();
+        assert_eq!(loaded.map_digest().unwrap(), digest, "{partition}");
+        let setup = setup(&usual, WhenUnset::Default, false);
+        let map = |seed| {
+            let (point, ctx) = (&setup.grid.points[0], Ctx::seeded(seed));
+            feature_map(setup.method, point, Scale::MinMax, false, &data.bags, None, &ctx).unwrap()
+        };
+        assert_eq!(map(7).digest, digest, "{partition}");
+        assert_ne!(map(8).digest, digest, "{partition}");
+        // The machine does not matter, nor what else a grid has.
+        for same in [[("c", "8")], [("solver", "map")], [("c", "1,2,8")], [("psi", "3,3")]] {
+            let found = model(&same, Scale::MinMax, &data, 7).map_digest().unwrap();
+            assert_eq!(found, digest, "{partition}, {same:?}");
+        }
+        let turned = in_whole_numbers(["b", "a"]);
+        let others = [
+            model(&[], Scale::MinMax, &data, 8),
+            model(&[], Scale::ZScore, &data, 7),
+            model(&[], Scale::None, &data, 7),
+            model(&[], Scale::MinMax, &turned, 7),
+            model(&[("epsilon", "4/5")], Scale::MinMax, &data, 7),
+            model(&[("psi", "4")], Scale::MinMax, &data, 7),
+            model(&[("t", "4")], Scale::MinMax, &data, 7),
+        ];
+        let mut all: Vec<String> = others.iter().map(|m| m.map_digest().unwrap()).collect();
+        all.push(digest);
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 8, "{partition}");
+    }
+    // Files keep them, so later versions must give the same.
+    assert_eq!(digests, ["df1895c9bb8aae91", "ec4c7982ee09336e", "1eb0293e0cab4e73"]);
+}
+
+#[test]
+fn maps_of_negated_data_and_of_another_distance_have_other_digests() {
+    let data = in_whole_numbers(["a", "b"]);
+    let rows = data.bags.instances();
+    let negated: Vec<f64> = (0..40)
+        .flat_map(|r| {
+            let mut row = [0.0; 2];
+            rows.row_into(r, &mut row).unwrap();
+            row.map(|v| -v)
+        })
+        .collect();
+    let negated = Bags::new(Instances::F64(Mat::new(40, 2, negated)), data.bags.offsets().to_vec()).unwrap();
+    let negated = negated.with_features(data.bags.features().clone()).unwrap();
+    let digest = |bags: &Bags, distance: &str| {
+        let given = [("t", "4"), ("psi", "4"), ("distance", distance)];
+        let setup = setup(&given, WhenUnset::Default, false);
+        let (point, ctx) = (&setup.grid.points[0], Ctx::seeded(1));
+        feature_map(setup.method, point, Scale::None, false, bags, None, &ctx).unwrap().digest
+    };
+    let own = digest(&data.bags, "euclidean");
+    assert_ne!(own, digest(&negated, "euclidean"));
+    assert_ne!(own, digest(&data.bags, "text"));
 }

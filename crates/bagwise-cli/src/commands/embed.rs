@@ -37,9 +37,10 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 The output is a sparse matrix with one row per bag, in the order of the data. scipy.sparse.load_npz(FILE) reads it; \
-numpy.load(FILE)['bags'] contains the bag names. Rows have length 1, and their inner products are the kernel matrix. Scaling and \
-partitionings are learned from the bags of DATA. To map test bags in the same way as training bags, fit a model first and pass it \
-with --model; with --stream, they are then read in pieces, and memory does not grow with the data.
+numpy.load(FILE)['bags'] contains the bag names, and ['map'] a digest by which fit --maps recognises maps from another model. \
+Rows have length 1, and their inner products are the kernel matrix. Scaling and partitionings are learned from the bags of DATA. \
+To map test bags in the same way as training bags, fit a model first and pass it with --model; with --stream, they are then read \
+in pieces, and memory does not grow with the data.
 
 Examples:
   bagwise embed musk1 --method isk -p psi=64 -p epsilon=11/20 --output e.npz
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         (Some(path), _) => {
             let model = Model::load(path)?;
             let in_pieces = args.streaming.is_on(&args.data, &options)?;
-            let mut spool = MapSpool::new(&args.output)?;
+            let mut spool = MapSpool::new(&args.output, model.map_digest()?)?;
             each_piece(&model, &args.data, options, in_pieces, session, |data| {
                 let map = model.map(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
                 Ok(spool.push(&map, data.bags.ids())?)
@@ -84,8 +85,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             )
             .map_err(|e| e.of_data(&data.name))?;
             let how = format!("{} {point}, scaling {}", setup.method.info().name, setup.scale.name());
-            write_npz(&args.output, &map, data.bags.ids())?;
-            ((map.rows(), map.cols(), map.nnz()), how)
+            write_npz(&args.output, &map.rows, data.bags.ids(), &map.digest)?;
+            ((map.rows.rows(), map.rows.cols(), map.rows.nnz()), how)
         }
         (None, None) => bail!("give a method or a model"),
     };

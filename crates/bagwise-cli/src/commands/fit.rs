@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         (Some(data), ..) => (session.read(data, &options)?, None),
         (None, Some(folder), Some(base)) => {
             let scratch = bagwise::io::files::folder_of(&args.output);
-            let (data, rows) = read_maps(folder, &options, base.map_shape()?, ctx.memory, scratch)?;
+            let (data, rows) = read_maps(folder, &options, &base.map_shape()?, ctx.memory, scratch)?;
             session.warn_of(&data);
             let place = if rows.is_on_disk() { "on disk" } else { "in memory" };
             session.say(&format!("{}: {} maps, {} entries, {place}", data.name, rows.rows(), rows.nnz()));

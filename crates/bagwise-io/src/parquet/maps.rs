@@ -1,6 +1,8 @@
-//! Feature maps in a Parquet file, as engines write what `bagwise.arrow.mapper` gives: a row per bag with its name (`bag`) and,
-//! in two lists of equal length, the columns of its map (`columns`) and their values (`values`).
+//! Feature maps in a Parquet file, as engines write what `bagwise.arrow.mapper` gives: a row per bag with its name (`bag`), in two
+//! lists of equal length the columns of its map (`columns`) and their values (`values`), and the digest of the map that it was mapped
+//! by (`map`), which may be missing.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::pages::{Budget, ColumnValues};
@@ -40,6 +42,7 @@ pub(crate) fn read(path: &Path, take: TakeMap<'_>) -> Result<()> {
         let mut bags = open(bag).map_err(|e| in_column("bag", e))?;
         let mut lists = open(columns).map_err(|e| in_column("columns", e))?;
         let mut numbers = open(values).map_err(|e| in_column("values", e))?;
+        let mut digests = named("map").map(open).transpose().map_err(|e| in_column("map", e))?;
         while left > 0 {
             let count = left.min(ROWS);
             let names = bags.rows(count, &mut file, &mut budget).and_then(list_free);
@@ -48,10 +51,19 @@ pub(crate) fn read(path: &Path, take: TakeMap<'_>) -> Result<()> {
             let (lengths, columns) = lists.map_err(|e| in_column("columns", e))?;
             let numbers = numbers.rows(count, &mut file, &mut budget).and_then(|part| floats(part, &lengths));
             let values = numbers.map_err(|e| in_column("values", e))?;
+            let digests = match &mut digests {
+                Some(digests) => {
+                    let part = digests.rows(count, &mut file, &mut budget).and_then(list_free);
+                    Some(part.map_err(|e| in_column("map", e))?)
+                }
+                None => None,
+            };
             let mut from = 0;
             for (row, length) in lengths.into_iter().enumerate() {
-                take(names.text(row).trim(), &columns[from..from + length], &values[from..from + length])?;
-                from += length;
+                let to = from + length;
+                let digest = digests.as_ref().map_or(Cow::Borrowed(""), |all| all.text(row));
+                take(names.text(row).trim(), digest.trim(), &columns[from..to], &values[from..to])?;
+                from = to;
             }
             left -= count;
         }

@@ -16,15 +16,14 @@ use crate::families::kernel_svm::{
     BagMachine, coefficients_of, expand, expansions, nearest_others, put_coefficients,
 };
 use crate::families::map_view::MapView;
+use crate::families::saved_cells::{load_partitions, save_partitions};
 use crate::families::svm::{self, SvmParams};
 use crate::method::{Explanation, Outputs, Predictor, Prepared, SolvedFit, State, Training};
 use crate::params::Point;
-use crate::state::{Tensor, refuse};
-use bagwise_core::{Bags, Csr, Ctx, Mat, Message, Result};
-use bagwise_engine::cells::{
-    CentreLists, Distance, Forest, Ids, Mapper, Partition, Partitions, Share, Split, map_rows, products,
-    products_of,
-};
+use crate::preprocess::Transform;
+use crate::state::refuse;
+use bagwise_core::{Bags, Csr, Ctx, Feature, Mat, Message, Result};
+use bagwise_engine::cells::{Ids, Mapper, Partition, Partitions, Share, map_rows, products, products_of};
 
 /// How bags are mapped.
 #[derive(Clone)]
@@ -382,6 +381,15 @@ impl Prepared for MapPrepared {
         Ok(Some(self.maps(point, &all)))
     }
 
+    fn map_digest(
+        &self,
+        point: usize,
+        features: &[Feature],
+        transform: &Transform,
+    ) -> Result<Option<String>> {
+        self.of(point).map.digest(features, transform).map(Some)
+    }
+
     fn model(&self, fits: &[&SolvedFit], train: &[usize], _: &Ctx) -> Result<Box<dyn Predictor>> {
         let own = self.of(fits[0].point);
         let partitions = Arc::new(own.map.partitions.shortened(own.map.psi));
@@ -453,13 +461,7 @@ impl MapModel {
         partition: Partition,
         state: &State,
     ) -> Result<MapModel> {
-        let partitions = Arc::new(match partition {
-            Partition::Forest => load_forest(t, &state.nested("trees"))?,
-            Partition::Voronoi(distance) | Partition::Sphere(distance) => {
-                let spheres = matches!(partition, Partition::Sphere(_));
-                load_centres(t, distance, spheres, state)?
-            }
-        });
+        let partitions = Arc::new(load_partitions(t, partition, state)?);
         if psi.is_some_and(|psi| psi != partitions.psi()) {
             return Err(refuse(format!("partitionings of {} cells", partitions.psi())));
         }
@@ -505,62 +507,6 @@ impl MapModel {
             }
         }
     }
-}
-
-fn save_centres(lists: &CentreLists, state: &mut State) -> Result<()> {
-    let centres = lists.centres();
-    let mut own = State::default();
-    let bags = Bags::new(centres.clone(), vec![0, centres.rows()]).expect("they were instances of bags");
-    own.put_bags(&bags)?;
-    state.nest("centres", own);
-    state.put_counts("lists", lists.lists().iter().map(|&c| c as usize));
-    if let Some(radii) = lists.squared_radii(lists.psi()) {
-        state.put("squared_radii", radii);
-    }
-    Ok(())
-}
-
-fn load_centres(t: usize, distance: Distance, spheres: bool, state: &State) -> Result<Partitions> {
-    let centres = state.nested("centres").bags()?.instances().clone();
-    let lists: Option<Vec<u32>> = state.counts("lists")?.into_iter().map(|c| u32::try_from(c).ok()).collect();
-    let lists = lists.ok_or_else(|| refuse("a centre's number is too large"))?;
-    let mut lists = CentreLists::new(centres, lists, t, distance).map_err(|e| refuse(e.to_string()))?;
-    if spheres {
-        // Not `vector`: a centre without another has an infinite sphere.
-        let Some(Tensor::F64(_, radii)) = state.tensors.get("squared_radii") else {
-            return Err(refuse("the radii of its spheres are missing"));
-        };
-        lists = lists.with_radii(radii.clone()).map_err(|e| refuse(e.to_string()))?;
-    }
-    Ok(Partitions::Centres(lists))
-}
-
-/// Trees node after node in preorder: 0 for a leaf, else the number of the attribute counted from 1, with its split.
-fn saved_forest(forest: &Forest) -> State {
-    let mut state = State::default();
-    let nodes = forest.preorder();
-    state.put_counts("width", [forest.width()]);
-    state.put_counts("psi", [forest.psi()]);
-    state.put_counts("nodes", nodes.iter().map(|node| node.map_or(0, |s| s.attribute as usize + 1)));
-    state.put("splits", &nodes.iter().flatten().map(|s| s.at).collect::<Vec<_>>());
-    state
-}
-
-fn load_forest(t: usize, state: &State) -> Result<Partitions> {
-    let (width, psi) = (state.count("width")?, state.count("psi")?);
-    let nodes = state.counts("nodes")?;
-    let inner = nodes.iter().filter(|&&node| node > 0).count();
-    let mut splits = state.vector("splits", inner)?.into_iter();
-    let split = |&node: &usize| -> Result<Option<Split>> {
-        if node == 0 {
-            return Ok(None);
-        }
-        let attribute = u32::try_from(node - 1).map_err(|_| refuse("an attribute's number is too large"))?;
-        Ok(splits.next().map(|at| Split { attribute, at }))
-    };
-    let nodes = nodes.iter().map(split).collect::<Result<Vec<_>>>()?;
-    let forest = Forest::new(width, t, psi, &nodes).map_err(|e| refuse(e.to_string()))?;
-    Ok(Partitions::Forests(vec![forest]))
 }
 
 impl Predictor for MapModel {
@@ -627,12 +573,7 @@ impl Predictor for MapModel {
 
     fn save(&self) -> Result<State> {
         let mut state = State::default();
-        match &*self.map.partitions {
-            Partitions::Centres(lists) => save_centres(lists, &mut state)?,
-            Partitions::Forests(forests) => {
-                forests.iter().for_each(|forest| state.nest("trees", saved_forest(forest)))
-            }
-        }
+        save_partitions(&self.map.partitions, &mut state)?;
         state.put("biases", &self.biases);
         match &self.rule {
             MapRule::Weights(weights) => state.put_mat("weights", weights),

@@ -235,7 +235,7 @@ impl FeatureRows for MapView<'_> {
 mod tests {
     use super::*;
     use bagwise_core::Csr;
-    use bagwise_io::{ReadOptions, read_maps, write_npz};
+    use bagwise_io::{MapShape, ReadOptions, read_maps, write_npz};
 
     /// The maps of 60 bags, in memory and on disk. Every seventh bag is outside all cells.
     fn maps() -> (Csr, std::sync::Arc<MapRows>) {
@@ -247,12 +247,13 @@ mod tests {
             all.push_row((0..entries).map(|k| (k * 4 + b % 5, value)));
         }
         let names: Vec<String> = (0..60).map(|b| b.to_string()).collect();
-        write_npz(&home.path().join("maps.npz"), &all, &names).unwrap();
+        write_npz(&home.path().join("maps.npz"), &all, &names, "0f").unwrap();
         let labels = home.path().join("labels.csv");
         let table: String = names.iter().map(|name| format!("{name},{}\n", name.len() % 2)).collect();
         std::fs::write(&labels, format!("bag,label\n{table}")).unwrap();
         let options = ReadOptions { labels: Some(labels), ..ReadOptions::default() };
-        let (_, maps) = read_maps(home.path(), &options, (20, true), 100, home.path()).unwrap();
+        let shape = MapShape { columns: 20, may_be_empty: true, digest: "0f".into() };
+        let (_, maps) = read_maps(home.path(), &options, &shape, 100, home.path()).unwrap();
         assert!(maps.is_on_disk());
         (all, maps)
     }
