@@ -335,8 +335,8 @@ fn maps_are_those_of_the_library_and_of_the_model() {
         &Ctx::default(),
     );
     let path = folder.path().join("library.npz");
-    let map = map.unwrap();
-    bagwise::io::write_npz(&path, &map.rows, musk.bags.ids(), &map.digest).unwrap();
+    let (map, digest) = map.unwrap();
+    bagwise::io::write_npz(&path, &map, musk.bags.ids(), &digest).unwrap();
     assert!(bytes("e.npz") == bytes("library.npz"));
 
     for (line, says) in [

@@ -146,15 +146,9 @@ fn part_sum(rows: usize, cols: usize, data: &[f64]) -> f64 {
     (sum >> 11) as f64
 }
 
-/// The maps of bags, and by what they were made.
-pub struct FeatureMap {
-    /// A row for each bag, of length 1, so that inner products are the Gram.
-    pub rows: Csr,
-    /// What [`Model::map_digest`](crate::model::Model::map_digest) says of a model that maps bags in the same way.
-    pub digest: String,
-}
-
-/// The feature map of every bag. Everything is learned from these bags, as by [`gram`](gram()).
+/// The feature map of every bag, of length 1, so that inner products are the Gram: sparse rows, and what
+/// [`Model::map_digest`](crate::model::Model::map_digest) says of a model that maps bags in the same way. Everything is learned
+/// from these bags, as by [`gram`](gram()).
 pub fn feature_map(
     method: &dyn Method,
     point: &Point,
@@ -163,11 +157,10 @@ pub fn feature_map(
     bags: &Bags,
     target: Option<&Target>,
     ctx: &Ctx,
-) -> Result<FeatureMap> {
+) -> Result<(Csr, String)> {
     let (transform, prepared) = prepare(method, point, scale, impute, bags, target, None, ctx)?;
     let (rows, digest) = (prepared.map(0)?, prepared.map_digest(0, bags.features(), &transform)?);
-    let both = rows.zip(digest).map(|(rows, digest)| FeatureMap { rows, digest });
-    both.ok_or_else(|| lacks(method.info().name, Capability::FeatureMap))
+    rows.zip(digest).ok_or_else(|| lacks(method.info().name, Capability::FeatureMap))
 }
 
 fn missing() -> Error {

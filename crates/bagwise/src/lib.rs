@@ -67,7 +67,7 @@ pub use bagwise_judge as judge;
 pub use config::{ALL, AUTO, BASELINE, BASELINES, INNER_FOLDS, MethodConfig, ParamText};
 pub use evaluate::{Evaluate, Evaluation, Event, LEVEL, calibration_line, labelled_like, validate};
 pub use fit::{Fit, ResolvedFit};
-pub use gram::{FeatureMap, feature_map, gram, gram_part, join_grams, open_part, seal_part, shard_rows};
+pub use gram::{feature_map, gram, gram_part, join_grams, open_part, seal_part, shard_rows};
 pub use model::{Model, Prediction};
 pub use plan::TimePlan;
 pub use run::{RecordLocation, Shard};

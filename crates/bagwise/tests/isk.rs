@@ -111,8 +111,7 @@ fn the_map_gives_the_gram_and_rows_outside_memory_give_the_same_map() {
     for psi in ["16", "700"] {
         let point = &setup(&[("psi", psi), ("epsilon", "3/5")], WhenUnset::Default, false).grid.points[0];
         let ctx = Ctx::default();
-        let map =
-            |bags: &Bags| feature_map(method, point, Scale::ZScore, false, bags, None, &ctx).unwrap().rows;
+        let map = |bags: &Bags| feature_map(method, point, Scale::ZScore, false, bags, None, &ctx).unwrap().0;
         let found = map(&stored.bags);
         assert!(found == map(&held), "psi {psi}");
         let square = gram(method, point, Scale::ZScore, false, &held, None, None, &ctx).unwrap();
@@ -331,8 +330,7 @@ fn every_partition_maps_rows_outside_memory_and_in_any_storage_alike() {
     for partition in PARTITIONS {
         let given = [("psi", "32"), ("epsilon", "3/5"), ("t", "40"), ("partition", partition)];
         let point = &setup(&given, WhenUnset::Default, false).grid.points[0];
-        let map =
-            |bags: &Bags| feature_map(method, point, Scale::None, false, bags, None, &ctx).unwrap().rows;
+        let map = |bags: &Bags| feature_map(method, point, Scale::None, false, bags, None, &ctx).unwrap().0;
         let expected = map(&stored.bags);
         assert!(expected.nnz() > 0);
         for held in [single.clone(), Instances::F64(wide.clone()), Instances::Sparse(sparse.clone())] {
@@ -369,9 +367,8 @@ fn bags_outside_all_spheres_are_similar_to_themselves_alone_and_get_the_bias() {
         let outside = |seed: &u64| {
             let bags = &data.bags;
             let ctx = Ctx::seeded(*seed);
-            let map = feature_map(method, &setup.grid.points[0], Scale::None, false, bags, None, &ctx)
-                .unwrap()
-                .rows;
+            let map =
+                feature_map(method, &setup.grid.points[0], Scale::None, false, bags, None, &ctx).unwrap().0;
             [40, 41].iter().all(|&b| map.row(b).0.is_empty())
         };
         let ctx = Ctx::seeded((0..50).find(outside).unwrap());
@@ -489,8 +486,8 @@ fn the_digest_of_a_map_is_that_of_all_that_makes_it_and_of_nothing_else() {
             let (point, ctx) = (&setup.grid.points[0], Ctx::seeded(seed));
             feature_map(setup.method, point, Scale::MinMax, false, &data.bags, None, &ctx).unwrap()
         };
-        assert_eq!(map(7).digest, digest, "{partition}");
-        assert_ne!(map(8).digest, digest, "{partition}");
+        assert_eq!(map(7).1, digest, "{partition}");
+        assert_ne!(map(8).1, digest, "{partition}");
         // The machine does not matter, nor what else a grid has.
         for same in [[("c", "8")], [("solver", "map")], [("c", "1,2,8")], [("psi", "3,3")]] {
             let found = model(&same, Scale::MinMax, &data, 7).map_digest().unwrap();
@@ -533,7 +530,7 @@ fn maps_of_negated_data_and_of_another_distance_have_other_digests() {
         let given = [("t", "4"), ("psi", "4"), ("distance", distance)];
         let setup = setup(&given, WhenUnset::Default, false);
         let (point, ctx) = (&setup.grid.points[0], Ctx::seeded(1));
-        feature_map(setup.method, point, Scale::None, false, bags, None, &ctx).unwrap().digest
+        feature_map(setup.method, point, Scale::None, false, bags, None, &ctx).unwrap().1
     };
     let own = digest(&data.bags, "euclidean");
     assert_ne!(own, digest(&negated, "euclidean"));

@@ -361,7 +361,7 @@ fn what_is_large_is_reserved_where_it_is_made() {
     let many = data(300, 4, 3, 2);
     let point = &grid(isk, &[("psi", "16"), ("solver", "map")], WhenUnset::Default, false).points[0];
     let mapped =
-        |ctx: &Ctx| feature_map(isk, point, Scale::None, false, &many.bags, None, ctx).map(|map| map.rows);
+        |ctx: &Ctx| feature_map(isk, point, Scale::None, false, &many.bags, None, ctx).map(|map| map.0);
     let entries = mapped(&within(1 << 40)).unwrap().nnz() as u64;
     assert!(mapped(&within(12 * entries)).is_ok());
     refused(mapped(&within(12 * entries - 1)), "the maps of bags");
@@ -392,7 +392,7 @@ fn a_representation_takes_no_more_than_it_was_said_to_need() {
     let data = data(2, 600, 3, 2);
     let isk = methods::find("isk").unwrap();
     let point = &grid(isk, &[("psi", "512"), ("solver", "map")], WhenUnset::Default, false).points[0];
-    let map = feature_map(isk, point, Scale::None, false, &data.bags, None, &Ctx::default()).unwrap().rows;
+    let map = feature_map(isk, point, Scale::None, false, &data.bags, None, &Ctx::default()).unwrap().0;
     let needs = isk.needs(&data.bags);
     assert!(12 * map.nnz() as u64 <= needs.each, "{} entries, {needs:?}", map.nnz());
     // The interior point method of a linear machine: twenty numbers for each row, besides the instances and their scaled copy.

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             let data = session.read(&args.data, &options)?;
             let (setup, point) = args.seeing.single(method, &data, &args.read)?;
             let ctx = args.seeing.ctx(&session.ctx);
-            let map = bagwise::feature_map(
+            let (map, digest) = bagwise::feature_map(
                 setup.method,
                 &point,
                 setup.scale,
@@ -85,8 +85,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             )
             .map_err(|e| e.of_data(&data.name))?;
             let how = format!("{} {point}, scaling {}", setup.method.info().name, setup.scale.name());
-            write_npz(&args.output, &map.rows, data.bags.ids(), &map.digest)?;
-            ((map.rows.rows(), map.rows.cols(), map.rows.nnz()), how)
+            write_npz(&args.output, &map, data.bags.ids(), &digest)?;
+            ((map.rows(), map.cols(), map.nnz()), how)
         }
         (None, None) => bail!("give a method or a model"),
     };
