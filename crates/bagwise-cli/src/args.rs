@@ -13,9 +13,6 @@ use bagwise::io::{Column, Encoding, ReadOptions, Task};
 
 use crate::output::quoted;
 
-/// Bytes that computations may take, unless told otherwise.
-const MEMORY: u64 = 4_000_000_000;
-
 /// Options of every verb, before or after it.
 #[derive(Args, PartialEq)]
 pub(crate) struct General {
@@ -40,21 +37,6 @@ pub(crate) struct General {
     /// Print only results and errors
     #[arg(short, long, global = true, help_heading = "General")]
     pub(crate) quiet: bool,
-}
-
-impl Default for General {
-    fn default() -> General {
-        let format = Format::Table;
-        General {
-            format,
-            threads: None,
-            seed: 0,
-            memory: MEMORY,
-            force: false,
-            csv_safe: false,
-            quiet: false,
-        }
-    }
 }
 
 /// How results are printed.

@@ -44,7 +44,8 @@ Examples:
 
 pub(crate) fn run(args: &Args, general: &General) -> Result<Outcome> {
     // They would be for the command, which does not have them.
-    if *general != (General { quiet: general.quiet, ..General::default() }) {
+    let usual = Cli::try_parse_from(["bagwise"])?.general;
+    if *general != (General { quiet: general.quiet, ..usual }) {
         bail!("options of the command come after it, such as `slurm --shards 2 compare musk1 --seed 5`");
     }
     let words = match args.command.split_first() {
