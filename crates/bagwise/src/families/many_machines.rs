@@ -1,6 +1,8 @@
 //! Machines on a Gram that are too many to be kept: those for all pairs of hundreds of classes. Each is solved, asked for its
 //! outputs together with some hundred others, and forgotten.
 
+use std::ops::Range;
+
 use bagwise_svm::{LANES, Machine, outputs_of_block};
 
 use crate::families::svm::{self, SvmParams};
@@ -25,17 +27,26 @@ pub(crate) struct MachineList {
 struct Listed {
     point: usize,
     machine: usize,
-    /// The end of its coefficients.
-    end: usize,
+    /// Where its coefficients are.
+    support: Range<usize>,
     bias: f64,
 }
 
 impl MachineList {
     /// Adds a machine that was trained on these bags.
     pub(crate) fn push(&mut self, point: usize, number: usize, machine: &Machine, bags: &[usize]) {
+        let start = self.support.len();
         self.support.extend(machine.support().map(|(i, coefficient)| (bags[i] as u32, coefficient)));
-        let (end, bias) = (self.support.len(), machine.bias);
-        self.machines.push(Listed { point, machine: number, end, bias });
+        let (mut support, bias) = (start..self.support.len(), machine.bias);
+        // A machine that no cost holds back comes again for larger costs.
+        if let Some(last) = self.machines.last()
+            && last.bias == bias
+            && self.support[last.support.clone()] == self.support[start..]
+        {
+            self.support.truncate(start);
+            support = last.support.clone();
+        }
+        self.machines.push(Listed { point, machine: number, support, bias });
     }
 
     /// The outputs of all machines for a [block](kernel_block) of `count` bags.
@@ -46,11 +57,14 @@ impl MachineList {
         count: usize,
         each: &mut dyn FnMut(usize, usize, usize, &[f64]),
     ) {
-        let mut start = 0;
-        for &Listed { point, machine, end, bias } in &self.machines {
-            let values = outputs_of_block(&self.support[start..end], bias, kernel);
-            each(point, machine, first, &values[..count]);
-            start = end;
+        let mut values = [0.0; LANES];
+        let mut before = None;
+        for Listed { point, machine, support, bias } in &self.machines {
+            if before != Some((support, bias)) {
+                values = outputs_of_block(&self.support[support.clone()], *bias, kernel);
+                before = Some((support, bias));
+            }
+            each(*point, *machine, first, &values[..count]);
         }
     }
 
