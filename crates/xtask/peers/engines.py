@@ -1,6 +1,7 @@
 """Models inside engines: every engine must give the answers that the package gives, bit for bit, also after one of its
-processes was killed. Prints a line per engine; an engine that is not there is said to be missing, and one that disagrees
-ends the program with an error.
+processes was killed; and a model trained on feature maps from Spark must be the one trained on maps of the command line.
+Prints a line per engine; an engine that is not there is said to be missing, and one that disagrees ends the program with an
+error.
 
     engines.py [bags=N] [kills=N] [ENGINE…]
 
@@ -75,20 +76,24 @@ def predicted(table: str, model: str, folder: Path) -> Answers:
     whole = pq.read_table(table).sort_by([("bag", "ascending"), ("row", "ascending")])
     pq.write_table(whole, folder / "sorted.parquet")
     del whole
-    words = [
-        "predict",
-        model,
-        str(folder / "sorted.parquet"),
-        "--bag",
-        "bag",
-        "--ignore",
-        "row",
-        "-o",
-        str(folder / "p.csv"),
-    ]
-    subprocess.run([sys.executable, "-m", "bagwise", *words], check=True)
-    with (folder / "p.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    return answers_in(bagwise_command("predict", model, *reading(folder), "-o", folder / "p.csv"))
+
+
+def reading(folder: Path) -> list[str]:
+    """The sorted table, and how the command line reads it."""
+    return [str(folder / "sorted.parquet"), "--bag", "bag", "--ignore", "row"]
+
+
+def bagwise_command(*words: object) -> Path:
+    """Runs the command line; returns its last word, the file that it wrote."""
+    subprocess.run([sys.executable, "-m", "bagwise", *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+    return Path(str(words[-1]))
+
+
+def answers_in(file: Path) -> Answers:
+    """The predictions of the command line."""
+    with file.open(newline="") as text:
+        rows = list(csv.DictReader(text))
     last = [name for name in rows[0] if name.startswith("probability ")][-1]
     return {row["bag"]: (row["label"], float(row["score"]), float(row[last])) for row in rows}
 
@@ -146,7 +151,8 @@ def parent(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def spark(table: str, model: str, victim: Victim) -> Answers:
+def spark_session() -> Any:
+    """Spark with two executors, each in a process of its own."""
     pyspark = needs("pyspark")
     if shutil.which("java") is None:
         raise Missing("there is no Java")
@@ -161,6 +167,11 @@ def spark(table: str, model: str, victim: Victim) -> Answers:
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def spark(table: str, model: str, victim: Victim) -> Answers:
+    session = spark_session()
     score = arrow.scorer(model, bag="bag", order="row")
 
     def scored(batches: Any) -> Any:
@@ -176,6 +187,30 @@ def spark(table: str, model: str, victim: Victim) -> Answers:
     if len(found) != len(rows):
         raise SystemExit("a bag was answered twice")
     return found
+
+
+def spark_maps(table: str, model: str, folder: Path) -> int:
+    """How many predictions agree of two models trained on the feature maps of all bags: one on maps that Spark wrote, one on
+    maps that the command line wrote."""
+    session = spark_session()
+    frame = session.read.parquet(table).repartition("bag").sortWithinPartitions("bag", "row")
+    frame.mapInArrow(arrow.mapper(model), arrow.MAP_DDL).write.parquet(str(folder / "maps-spark"))
+    session.stop()
+    (folder / "maps-embed").mkdir()
+    bagwise_command("embed", *reading(folder), "--model", model, "-o", folder / "maps-embed" / "maps.npz")
+    names = pq.read_table(table, columns=["bag"])["bag"].unique().to_pylist()
+    with (folder / "labels.csv").open("w", newline="") as file:
+        # What the labels mean does not matter: both models see the same.
+        csv.writer(file).writerows([("bag", "label"), *((bag, sum(bag.encode()) % 2) for bag in sorted(names))])
+    found = []
+    for maps in ("maps-spark", "maps-embed"):
+        trained = bagwise_command(
+            *("fit", "--maps", folder / maps, "--model", model, "--labels", folder / "labels.csv"),
+            *("-p", "c=1", "-o", folder / f"{maps}.bagwise"),
+        )
+        found.append(answers_in(bagwise_command("predict", trained, *reading(folder), "-o", folder / f"{maps}.csv")))
+    ours, theirs = found
+    return sum(ours.get(bag) == values for bag, values in theirs.items()) if len(ours) == len(theirs) else 0
 
 
 def part(table: str, model: str, number: int, parts: int, victim: Victim) -> Any:
@@ -265,6 +300,11 @@ def main() -> None:
                     raise SystemExit(f"{what} disagrees")
             else:
                 summary.append(f"{engine} agrees")
+        if (not chosen or "spark" in chosen) and "spark agrees" in summary:
+            equal = spark_maps(table, model, Path(name))
+            print(f"models on maps from spark and from the command line: {equal} of {len(expected)} bags equal", flush=True)
+            if equal != len(expected):
+                raise SystemExit("a model on maps from spark disagrees")
         print("; ".join(summary))
 
 
