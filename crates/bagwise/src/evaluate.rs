@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use bagwise_core::{Clock, Ctx, Dataset, Error, Message, Result, Setting, SystemClock};
 use bagwise_judge::{
-    FoldPlan, MethodSummary, Metric, Protocol, ProtocolName, Record, Threshold, data_fingerprint, fingerprint,
+    FoldPlan, MethodSummary, Metric, Pool, Protocol, ProtocolName, Record, Splits, Threshold,
+    data_fingerprint, fingerprint,
 };
 
 use crate::config::{ALL, AUTO, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
@@ -395,7 +396,11 @@ impl<'a> Evaluate<'a> {
             )));
         }
         Ok(RunPlan {
-            protocol: Protocol::new(name, folds, self.inner_folds(folds)),
+            protocol: Protocol::new(
+                name,
+                folds,
+                self.inner_folds(Protocol::new(name, folds, INNER_FOLDS).outer)?,
+            ),
             metric: metric_for(self.metric, target),
             threshold: self.threshold,
             best: self.best,
@@ -407,11 +412,28 @@ impl<'a> Evaluate<'a> {
         })
     }
 
-    /// The number of inner folds: a training part lacks at most one outer fold's share of the groups.
-    fn inner_folds(&self, folds: usize) -> usize {
-        let parts = if self.protocol_name() == ProtocolName::Half { 2 } else { folds.max(1) };
-        let left = self.data.groups.as_ref().map(|g| g.names.len() - g.names.len().div_ceil(parts));
-        self.inner.unwrap_or_else(|| left.map_or(INNER_FOLDS, |groups| groups.clamp(2, INNER_FOLDS)))
+    /// The number of inner folds: no more than any training part has groups. What divides in no way is refused with the reason
+    /// when the run starts.
+    fn inner_folds(&self, outer: Splits) -> Result<usize> {
+        let (None, Some(groups)) = (self.inner, &self.data.groups) else {
+            return Ok(self.inner.unwrap_or(INNER_FOLDS));
+        };
+        let pool =
+            Pool { target: self.data.require_target()?, groups: Some(groups), given: self.given.as_deref() };
+        let Ok(folds) = FoldPlan::new(outer, pool, self.ctx.seed, self.repeats) else {
+            return Ok(INNER_FOLDS);
+        };
+        let groups_in = |part: &[usize]| {
+            let mut seen: Vec<u32> = Vec::new();
+            for &bag in part {
+                if seen.len() < INNER_FOLDS && !seen.contains(&groups.codes[bag]) {
+                    seen.push(groups.codes[bag]);
+                }
+            }
+            seen.len()
+        };
+        let fewest = folds.repeats.iter().flatten().map(|fold| groups_in(&fold.train)).min();
+        Ok(fewest.unwrap_or(INNER_FOLDS).max(2))
     }
 
     /// The protocol requested, or what the other settings mean.

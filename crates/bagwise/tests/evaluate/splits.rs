@@ -385,3 +385,18 @@ fn a_learning_curve_grows_within_each_fold_and_tests_the_same_bags() {
     }
     assert_eq!("curve=4".parse::<Splits>().unwrap().to_string(), "curve=4");
 }
+
+/// Large groups fill folds of their own, so that a training part can lack most of the groups.
+#[test]
+fn the_usual_number_of_inner_folds_can_be_had_in_every_training_part() {
+    let sizes = [40, 40, 5, 5, 5, 5, 5, 5];
+    let codes: Vec<u32> = sizes.iter().zip(0..).flat_map(|(&size, group)| vec![group; size]).collect();
+    let mut data = bagwise::read("synthetic:gauss?bags=110").unwrap();
+    data.target = Some(Target::Values((0..110).map(|bag| f64::from(bag % 7)).collect()));
+    let data = data.with_groups(groups(&codes)).unwrap();
+    for seed in 0..4 {
+        let run = bagwise::evaluate(&data, "simple-mi").params(&[("gamma", "1/median"), ("c", "1,10")]);
+        let found = run.folds(3).seed(seed).run().unwrap();
+        assert!(found.records.iter().all(|record| record.succeeded()), "seed {seed}: {found}");
+    }
+}
