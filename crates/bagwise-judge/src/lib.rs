@@ -30,8 +30,8 @@ pub use metrics::{Confusion, METRICS, Metric, MetricInfo, Tasks};
 pub use predictions::{Classified, Predictions};
 pub use protocol::{Protocol, ProtocolName};
 pub use record::{
-    FitOutcome, FitStatus, Key, POOL, RECORD_FORMAT, ReadRecords, Reason, Record, RecordFile, ScoredBags,
-    read_records, read_records_checked,
+    EnsembleGain, FitOutcome, FitStatus, Key, POOL, RECORD_FORMAT, ReadRecords, Reason, Record, RecordFile,
+    ScoredBags, read_records, read_records_checked,
 };
 pub use roster::{BagPrediction, GroundTruth, Truth};
 pub use split::{Fold, FoldPlan, Pool, SHARES, Splits};

@@ -171,6 +171,17 @@ pub struct FitOutcome {
     pub changed: Vec<usize>,
 }
 
+/// How several methods together, which a fit took, stood to the best single one on inner folds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EnsembleGain {
+    /// The single method that they replace.
+    pub instead_of: String,
+    /// By how much the mean loss of a bag was lower; negative if it was higher.
+    pub mean: f64,
+    /// The standard error of this difference.
+    pub error: f64,
+}
+
 /// One fit. Numbers that do not exist are `None`; a non-finite optional number is written as null and read back
 /// as `None`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -202,6 +213,9 @@ pub struct Record {
     pub metrics: BTreeMap<String, Option<f64>>,
     /// What the chosen parameters reached on the inner folds: optimistic, since it was maximised.
     pub inner: Option<f64>,
+    /// Of a fit that took several methods together; absent in records older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<EnsembleGain>,
     /// The threshold chosen in the training part.
     pub threshold: Option<f64>,
     /// Chosen parameters that sit at an end of their list.

@@ -90,7 +90,7 @@ impl MethodsChosen {
                 let (folds, sum) = members.entry(member).or_default();
                 (*folds, *sum) = (*folds + 1, *sum + share);
             }
-            gains.extend(record.parameters.get("gain").and_then(Value::as_f64));
+            gains.extend(record.gain.as_ref().map(|gain| gain.mean));
             fits += 1;
         }
         let mut choices: Vec<(String, Vec<f64>)> = choices.into_iter().collect();

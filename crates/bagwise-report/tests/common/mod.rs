@@ -135,6 +135,7 @@ fn record(
         ],
         metrics,
         inner: Some(0.9),
+        gain: None,
         threshold: None,
         on_edge: if c == 100.0 { vec!["c".into()] } else { Vec::new() },
         outcome: FitOutcome {

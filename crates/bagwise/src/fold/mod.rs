@@ -16,7 +16,6 @@ mod votes;
 
 pub use answers::Answers;
 pub(crate) use answers::decisive;
-pub(crate) use ensemble::Gain;
 pub use train::{LEVEL, TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;

@@ -32,15 +32,15 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
-use crate::fold::{Gain, Machines, ResolvedConfig, TrainingTask, approximations};
+use crate::fold::{Machines, ResolvedConfig, TrainingTask, approximations};
 use crate::fold::{TrainOptions, learn};
 use crate::method::{AlternationEnd, Rounds, SolvedFit, converged};
 use crate::params::Point;
 use bagwise_core::Precision;
 use bagwise_core::{Ctx, Dataset, Error, Mat, Result, Target};
 use bagwise_judge::{
-    FitOutcome, FitStatus, Fold, FoldPlan, GroundTruth, Key, Metric, Pool, Protocol, ProtocolName,
-    RECORD_FORMAT, Reason, Record, ScoredBags, Splits, Threshold,
+    EnsembleGain, FitOutcome, FitStatus, Fold, FoldPlan, GroundTruth, Key, Metric, Pool, Protocol,
+    ProtocolName, RECORD_FORMAT, Reason, Record, ScoredBags, Splits, Threshold,
 };
 
 /// A method in a comparison: its name there, and the setups it chooses from (one, unless it is `auto`).
@@ -372,8 +372,13 @@ impl<'a> Run<'a> {
         judged.reasons = reasons::reasons(learner, &fold.test, &answers);
         judged.parameters = match &learned.ensemble {
             None => parameters(learner, &learned.tuned.point, learners.len() > 1),
-            Some(ensemble) => parameters_of_members(learners, &learned.members(), ensemble.instead),
+            Some(_) => parameters_of_members(learners, &learned.members()),
         };
+        judged.gain = learned.ensemble.as_ref().map(|ensemble| {
+            let (single, gain) = ensemble.instead;
+            let instead_of = learners[single].setup.method.info().name.into();
+            EnsembleGain { instead_of, mean: gain.mean, error: gain.error }
+        });
         judged.inner = learned.value.filter(|_| self.trains_inner);
         judged.on_edge = learned.tuned.on_edge;
         judged.outcome = outcome(&learned.refit.machines);
@@ -465,6 +470,7 @@ impl<'a> Run<'a> {
             reasons: judged.reasons,
             metrics,
             inner: judged.inner,
+            gain: judged.gain,
             threshold: judged.threshold,
             on_edge: judged.on_edge,
             outcome: judged.outcome,
@@ -479,6 +485,7 @@ struct FoldResult {
     scored: ScoredBags,
     reasons: Vec<Reason>,
     inner: Option<f64>,
+    gain: Option<EnsembleGain>,
     threshold: Option<f64>,
     on_edge: Vec<String>,
     outcome: FitOutcome,
@@ -491,6 +498,7 @@ impl Default for FoldResult {
             scored: ScoredBags::default(),
             reasons: Vec::new(),
             inner: None,
+            gain: None,
             threshold: None,
             on_edge: Vec::new(),
             outcome: FitOutcome {
@@ -549,21 +557,16 @@ fn parameters(learner: &TrainingTask<'_>, point: &Point, named: bool) -> BTreeMa
     all
 }
 
-/// What several methods together are made of, a line for each, the largest share first; the single method that they replace, and by
-/// how much they were better on inner folds.
+/// What several methods together are made of, a line for each, the largest share first.
 fn parameters_of_members(
     learners: &[TrainingTask<'_>],
     members: &[(usize, &Point, f64)],
-    (single, gain): (usize, Gain),
 ) -> BTreeMap<String, serde_json::Value> {
     let name = |which: usize| learners[which].setup.method.info().name;
     let mut all = BTreeMap::new();
     all.insert("method".into(), crate::methods::ensemble::name().into());
     let names: Vec<&str> = members.iter().map(|(which, ..)| name(*which)).collect();
     all.insert("members".into(), names.join(", ").into());
-    all.insert("instead of".into(), name(single).into());
-    all.insert("gain".into(), gain.mean.into());
-    all.insert("gain error".into(), gain.error.into());
     for (which, point, share) in members {
         let setup = learners[*which].setup;
         let text = format!(

@@ -29,6 +29,7 @@ pub(crate) fn record(method: &str, repeat: usize, fold: usize, inner: Option<usi
         reasons: vec![Reason { parts: vec![(4, 0.5), (0, -0.25)], bias: Some(0.1), ..Reason::default() }],
         metrics: BTreeMap::from([("accuracy".into(), Some(1.0)), ("roc_auc".into(), None)]),
         inner: Some(0.5),
+        gain: None,
         threshold: None,
         on_edge: Vec::new(),
         outcome: FitOutcome {
