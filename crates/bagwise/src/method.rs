@@ -13,6 +13,7 @@
 //! method is sequential code in one file, usually written with an adapter from `families/`.
 
 mod cost;
+mod explains;
 mod rounds;
 
 use std::any::Any;
@@ -31,6 +32,7 @@ use bagwise_engine::density::Concept;
 pub use crate::state::{State, Tensor};
 pub use cost::{MemoryEstimate, NOMINAL_SPEED};
 pub(crate) use cost::{comparison_work, gram_machine_work, pair_work};
+pub use explains::Explains;
 pub use rounds::{AlternationEnd, AlternationStep, Follow, Rounds, Trajectory};
 
 /// The properties of a method: names, texts, capabilities and parameters.
@@ -96,47 +98,6 @@ impl Info {
     pub fn has(&self, capability: Capability) -> bool {
         self.capabilities.contains(&capability)
     }
-}
-
-/// How a prediction is explained by the instances of its bag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Explains {
-    /// The contributions of the instances add up to the output.
-    Additive,
-    /// Additive if these parameters have these values; otherwise there is no explanation.
-    AdditiveFor(&'static [(&'static str, &'static str)]),
-    /// Additive, except if these parameters have these values: then one instance decides.
-    AdditiveOrWitness(&'static [(&'static str, &'static str)]),
-    /// The output does not depend on the instances; it is all bias.
-    Bias,
-    /// One instance decides; the text says which.
-    Witness(&'static str),
-    /// Depends on the parameters, as the text says. Additive for the defaults and for all points of the default grid.
-    Either(&'static str),
-    /// There is no explanation; the text says why.
-    No(&'static str),
-}
-
-impl fmt::Display for Explains {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Explains::Additive => f.write_str("additive"),
-            Explains::AdditiveFor(values) => {
-                write!(f, "additive for {}, otherwise none", assignments(values))
-            }
-            Explains::AdditiveOrWitness(values) => {
-                write!(f, "additive; witness for {}", assignments(values))
-            }
-            Explains::Bias => f.write_str("additive: only a bias"),
-            Explains::Either(how) => f.write_str(how),
-            Explains::Witness(which) => write!(f, "witness: {which}"),
-            Explains::No(why) => write!(f, "none: {why}"),
-        }
-    }
-}
-
-fn assignments(values: &[(&str, &str)]) -> String {
-    values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// What a model can provide besides outputs.

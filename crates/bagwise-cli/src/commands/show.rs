@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use bagwise::io::files::read_bounded;
-use bagwise::method::Explains;
 use bagwise::methods;
 use bagwise::model::{Model, ModelHeader};
 use bagwise::params::Point;
@@ -208,22 +207,11 @@ impl Card<'_> {
 
 /// How an ensemble of these members explains its predictions, or which member is why it cannot.
 fn members_explain<'m>(members: impl Iterator<Item = (&'m str, &'m Point)>) -> String {
-    let mut without = Vec::new();
-    for (name, point) in members {
-        match methods::find(name).map(|m| m.info().explains) {
-            Ok(Explains::No(why)) => without.push(format!("{name} ({why})")),
-            Ok(Explains::AdditiveFor(values)) => {
-                let others = values
-                    .iter()
-                    .filter(|(parameter, value)| point.word(parameter).is_ok_and(|word| word != *value));
-                let others: Vec<String> = others.map(|(p, value)| format!("{p} is not {value}")).collect();
-                if !others.is_empty() {
-                    without.push(format!("{name} ({})", others.join(", ")));
-                }
-            }
-            _ => {}
-        }
-    }
+    let why_not = |(name, point): (&str, &Point)| {
+        let explains = methods::find(name).ok()?.info().explains;
+        explains.why_not(point).map(|why| format!("{name} ({why})"))
+    };
+    let without: Vec<String> = members.filter_map(why_not).collect();
     match &without[..] {
         [] => "additive: the weighted sum of those of the members".into(),
         [one] => format!("none: this member cannot explain its predictions: {one}"),
@@ -320,5 +308,7 @@ mod tests {
         let none = said(&[("mi-kernel", &[]), ("emd", &[]), ("simple-mi", &[("kernel", "rbf")])]);
         assert!(none.starts_with("none: these members cannot explain their predictions: emd ("), "{none}");
         assert!(none.ends_with("simple-mi (kernel is not linear)"), "{none}");
+        let none = said(&[("mil-net", &[("pool", "lse")])]);
+        assert!(none.ends_with("mil-net (pool is lse)"), "{none}");
     }
 }

@@ -39,7 +39,7 @@ static INFO: Info = Info {
     reference: "Breiman: Bagging predictors, Machine Learning 24, 1996",
     family: "ensemble of methods",
     complexity: 70,
-    explains: Explains::Either("additive, if the member can explain its predictions"),
+    explains: Explains::ByMembers("additive, if the member can explain its predictions"),
     scheme: Scheme::OneVsRest,
     over_methods: true,
     params: PARAMS,

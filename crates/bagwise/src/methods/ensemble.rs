@@ -34,7 +34,7 @@ static INFO: Info = Info {
     family: "ensemble of methods",
     scale: Scale::None,
     complexity: 80,
-    explains: Explains::Either("additive, where all members explain themselves"),
+    explains: Explains::ByMembers("additive, where all members explain themselves"),
     scheme: Scheme::OneVsOne,
     over_methods: true,
     params: PARAMS,

@@ -55,7 +55,8 @@ static INFO: Info = Info {
     family: "network",
     scale: Scale::ZScore,
     complexity: 55,
-    explains: Explains::Either(
+    explains: Explains::Unless(
+        &[("pool", "lse")],
         "additive for pool=attention, gated, mean and max; witness for instance; none for lse",
     ),
     capabilities: &[Capability::Attention],

@@ -38,7 +38,7 @@ static INFO: Info = Info {
     reference: "Wolpert: Stacked generalization, Neural Networks 5, 1992",
     family: "ensemble of methods",
     complexity: 75,
-    explains: Explains::Either("additive, if all members can explain their predictions"),
+    explains: Explains::ByMembers("additive, if all members can explain their predictions"),
     scheme: Scheme::OneVsRest,
     over_methods: true,
     params: PARAMS,
