@@ -385,8 +385,8 @@ def _write(raw: Raw, out: Path, output_format: str | None, poured: Path | None) 
     for sentence in said:
         warnings.warn(sentence, stacklevel=3)
     if not _is_folder(out, output_format):
-        _native.write(name, bags, labels, values, groups, kept, truth, out, output_format)
-        if kept and not str(output_format or out).endswith("npz"):
+        written = _native.write(name, bags, labels, values, groups, kept, truth, out, output_format)
+        if kept and written != "npz":
             columns = [column for column, _ in kept]
             warnings.warn(f"{out}: kept columns are read as features, unless with keep={columns}", stacklevel=3)
         return

@@ -331,8 +331,8 @@ pub(crate) fn refuse_packed(path: &Path, file: &mut std::fs::File) -> Result<()>
 }
 
 /// Writes a data set, in the format named or the one that the file name means; `.gz` compresses. The file
-/// appears whole or not at all.
-pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
+/// appears whole or not at all. Returns the name of the format.
+pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<&'static str> {
     let known = || WRITERS.iter().map(|w| w.name());
     let writer = match format {
         Some(format) => WRITERS
@@ -350,7 +350,8 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<()> {
             )
         })?,
     };
-    writer.write(data, path)
+    writer.write(data, path)?;
+    Ok(writer.name())
 }
 
 /// Writes bytes to a file, whole or not at all.

@@ -174,7 +174,8 @@ pub(crate) fn read(py: Python<'_>, name: String, reading: Reading, config: RunCo
     Ok((data.name, bags, labels, values, groups, kept, data.instance_labels, warnings))
 }
 
-/// Writes what [`read`] gave (a name, bags, labels or numbers, groups, kept columns, instance labels) to a file.
+/// Writes what [`read`] gave (a name, bags, labels or numbers, groups, kept columns, instance labels) to a file. Returns the
+/// name of the format.
 #[pyfunction]
 #[pyo3(signature = (name, bags, labels, values, groups, kept, instance_labels, path, format))]
 pub(crate) fn write(
@@ -188,7 +189,7 @@ pub(crate) fn write(
     instance_labels: Option<Vec<String>>,
     path: PathBuf,
     format: Option<String>,
-) -> PyResult<()> {
+) -> PyResult<&'static str> {
     let bags = Arc::clone(&bags.get().bags);
     let done = py.detach(move || {
         let mut data = Dataset::new(name, bags.as_ref().clone());

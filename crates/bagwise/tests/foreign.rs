@@ -200,7 +200,7 @@ fn conversions_keep_everything() {
             let folder = tempfile::tempdir().unwrap();
             let at = folder.path().join(to);
             match (write(&data, &at, None), file, to) {
-                (Ok(()), ..) => {}
+                (Ok(_), ..) => {}
                 (Err(_), "weka_bags.arff" | "pandas_mixed.parquet", "a.npz")
                 | (Err(_), "numpy_offsets.npz", "a.arff") => continue,
                 (Err(error), ..) => panic!("{error}"),

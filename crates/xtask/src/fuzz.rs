@@ -379,8 +379,8 @@ fn seeds(name: &str, endings: &[&str], corpus: &Path) -> Result<usize> {
     }
     let small = read("synthetic:gauss?bags=4&features=2&min=1&max=3&groups=2", &ReadOptions::default())?;
     match name {
-        "csv" => write(&small, &corpus.join("made.csv"), None)?,
-        "gzip" => write(&small, &corpus.join("made.csv.gz"), None)?,
+        "csv" => drop(write(&small, &corpus.join("made.csv"), None)?),
+        "gzip" => drop(write(&small, &corpus.join("made.csv.gz"), None)?),
         // A frame with one raw block.
         "zstd" => {
             let table = b"bag,label,x\na,0,1\nb,1,2\n";

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     let mut options = args.data.read_options();
     options.unlabelled = args.unlabelled;
     let data = session.read(&args.input, &options)?;
-    bagwise::io::write(&data, &args.output, args.output_format.as_deref())?;
+    let format = bagwise::io::write(&data, &args.output, args.output_format.as_deref())?;
     session.say(&format!(
         "wrote {}: {} bags, {} instances, {} attributes",
         args.output.display(),
@@ -55,8 +55,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
         data.bags.instance_count(),
         data.bags.width()
     ));
-    let format = args.output_format.clone().unwrap_or_else(|| args.output.to_string_lossy().into_owned());
-    if !data.kept.is_empty() && !format.ends_with("npz") {
+    if !data.kept.is_empty() && format != "npz" {
         // In a table nothing tells them from features; arrays have names of their own.
         let keep: String = data.kept.iter().map(|k| format!(" --keep {}", quoted(&k.name))).collect();
         session.note(&format!("the kept columns are read as features of the new file without{keep}"));
