@@ -119,7 +119,7 @@ pub fn read_maps(
     if let [first, ..] = unmarked[..] {
         let found = format!(
             "{} of {} files do not say which model made their maps, such as {}; if it was another one, the new model will be wrong: \
-             make the maps again, or make sure",
+             make the maps again with this model, or check that it made them",
             unmarked.len(),
             files.len(),
             first.display()
@@ -232,7 +232,9 @@ impl MapsOnTheWay<'_> {
         let length = values.iter().map(|v| v * v).sum::<f64>();
         if columns.is_empty() && !self.may_be_empty {
             return refuse(
-                format!("the map of bag '{bag}' is missing or empty, which no map of the model is"),
+                format!(
+                    "the map of bag '{bag}' is missing or empty; this model gives every bag a map with entries"
+                ),
                 "look for bags that a join left without a map, and make the maps with the model that is given",
             );
         }

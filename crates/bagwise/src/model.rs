@@ -206,10 +206,9 @@ impl Model {
 
     /// What files with maps of this model are checked by; an error if its method has no map.
     pub fn map_shape(&self) -> Result<MapShape> {
-        let may_be_empty = self.header.parameters.word("partition").is_ok_and(|word| word == "sphere");
         let map = self.cell_map()?;
         let digest = map.digest(&self.header.features, &self.header.transform)?;
-        Ok(MapShape { columns: map.columns(), may_be_empty, digest })
+        Ok(MapShape { columns: map.columns(), may_be_empty: map.may_be_empty(), digest })
     }
 
     /// The same with the models of folds.

@@ -154,6 +154,14 @@ impl Partitions {
         }
     }
 
+    /// Whether a point may lie in no cell at all, as it can beyond spheres.
+    pub fn has_gaps(&self) -> bool {
+        match self {
+            Partitions::Centres(lists) => lists.has_spheres(),
+            Partitions::Forests(_) => false,
+        }
+    }
+
     /// What one psi needs, and no more.
     pub fn shortened(&self, psi: usize) -> Partitions {
         match self {

@@ -418,6 +418,11 @@ impl CellMap {
         self.partitions.t() * self.psi
     }
 
+    /// Whether a bag may have a map without entries.
+    pub(crate) fn may_be_empty(&self) -> bool {
+        self.partitions.has_gaps()
+    }
+
     /// Bags whose maps were made elsewhere, in this way; `rows` are theirs.
     pub(crate) fn prepare(
         &self,
