@@ -4,19 +4,25 @@
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 use anyhow::{Context as _, Result};
-use bagwise::Setting;
+use bagwise::{CarriedColumn, Setting};
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
 use crate::args::Format;
 
-/// The name of a kept column in an output that may already have a column of that name; `kept` says which names other kept columns
-/// have.
-pub(crate) fn beside(name: &str, own: &[&str], kept: impl Fn(&str) -> bool) -> String {
-    let mut shown = name.to_string();
-    while own.contains(&shown.as_str()) || (shown != name && kept(&shown)) {
-        shown = format!("given {shown}");
-    }
-    shown
+/// The names of kept columns beside those that the output has of its `own`: one that is taken gets "given " before it.
+pub(crate) fn kept_names<'k>(
+    kept: impl IntoIterator<Item = &'k CarriedColumn>,
+    own: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let names: Vec<&str> = kept.into_iter().map(|column| column.name.as_str()).collect();
+    let shown = |name: &&str| {
+        let mut shown = name.to_string();
+        while own(&shown) || (shown != *name && names.contains(&shown.as_str())) {
+            shown = format!("given {shown}");
+        }
+        shown
+    };
+    names.iter().map(shown).collect()
 }
 
 /// The exit code of a run that is done, with failed fits.

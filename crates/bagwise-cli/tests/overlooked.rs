@@ -281,6 +281,31 @@ fn kept_columns_never_share_a_name() {
 }
 
 #[test]
+fn a_kept_column_never_stands_for_what_the_model_says() {
+    let folder = folder();
+    let row = |b: usize| format!("B{b},{},{},mine,mine,mine\n", b % 2, b % 2 * 3 + b % 5);
+    let table: String = (0..12).map(row).collect();
+    let head = "bag,label,a,predicted,part,probability 1";
+    fs::write(folder.path().join("d.csv"), format!("{head}\n{table}")).unwrap();
+    let kept = ["--keep", "predicted", "--keep", "part", "--keep", "probability 1"];
+    let run = |line: &str| {
+        let words: Vec<&str> = line.split(' ').chain(kept).collect();
+        let said = bagwise(folder.path(), &words);
+        assert_eq!(said.status.code(), Some(0), "{}", text(&said.stderr));
+        text(&said.stdout).to_string()
+    };
+    run("fit d.csv --method mi-kernel -p c=1 -p gamma=1 --inner 2 -o m.bagwise");
+    let said = run("explain m.bagwise d.csv --format json");
+    assert!(
+        said.contains("\"given predicted\": \"mine\"") && !said.contains("\"predicted\": \"mine\""),
+        "{said}"
+    );
+    let said = run("predict m.bagwise d.csv --format csv");
+    let head = said.lines().next().unwrap();
+    assert!(head.ends_with("predicted,part,given probability 1"), "{head}");
+}
+
+#[test]
 fn labels_beside_text_are_one_class_in_two_spellings() {
     let folder = folder();
     let labels = ["1", "0", "unk", "1.0", "0", "unk"];

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use bagwise::Dataset;
 use bagwise::graph::{GraphFormat, write_graphs};
 use bagwise::io::{OutputKind, is_same_output};
 use bagwise::method::{Capability, Explanation, Representative, TracedRound};
 use bagwise::methods;
 use bagwise::model::{Model, Prediction};
+use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
-use crate::output::{Digits, Object, Output, Rows, Style, beside};
+use crate::output::{Digits, Object, Output, Rows, Style, kept_names};
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, Target, each_piece};
 
@@ -235,7 +235,8 @@ impl Args {
             _ => Vec::new(),
         };
         let rows = rows(explained, &attention, self.top);
-        Ok(Parts { data, explained, rows, coordinates, tile: self.tile })
+        let kept_names = kept_names(&data.kept, |name| OWN.contains(&name));
+        Ok(Parts { data, explained, rows, coordinates, tile: self.tile, kept_names })
     }
 }
 
@@ -408,10 +409,15 @@ struct Parts<'a> {
     coordinates: Option<Coordinates>,
     /// The side of the square of an instance.
     tile: Option<f64>,
+    /// The names of kept columns in the output.
+    kept_names: Vec<String>,
 }
 
 /// The columns of an explanation.
-const OWN: &[&str] = &["bag", "instance", "machine", "kind", "value"];
+const COLUMNS: &[&str] = &["bag", "instance", "machine", "kind", "value"];
+/// What an explanation has itself, in any format.
+const OWN: &[&str] =
+    &["bag", "instance", "machine", "kind", "value", "predicted", "shared_intercept", "part", "measurements"];
 
 impl Parts<'_> {
     fn explained(&self, line: &Line) -> &Explained {
@@ -449,17 +455,15 @@ impl Parts<'_> {
         line.instance.map(|i| self.data.instance_number(line.bag, i))
     }
 
-    fn kept<'s>(&'s self, line: &'s Line) -> impl Iterator<Item = (String, &'s str)> {
+    fn kept<'s>(&'s self, line: &'s Line) -> impl Iterator<Item = (&'s String, &'s str)> {
         let row = line.instance.map(|i| self.data.bags.rows(line.bag).start + i);
-        let is_kept = |name: &str| self.data.kept.iter().any(|k| k.name == name);
-        let value = move |values: &'s [String]| row.map_or("", |r| values[r].as_str());
-        self.data.kept.iter().map(move |k| (beside(&k.name, OWN, is_kept), value(&k.values)))
+        let value = move |k: &'s CarriedColumn| row.map_or("", |r| k.values[r].as_str());
+        self.kept_names.iter().zip(self.data.kept.iter().map(value))
     }
 
     fn table(&self, digits: Digits) -> Rows {
-        let columns = OWN.iter().map(ToString::to_string);
-        let is_kept = |name: &str| self.data.kept.iter().any(|k| k.name == name);
-        let mut rows = Rows::new(columns.chain(self.data.kept.iter().map(|k| beside(&k.name, OWN, is_kept))));
+        let columns = COLUMNS.iter().map(ToString::to_string);
+        let mut rows = Rows::new(columns.chain(self.kept_names.iter().cloned()));
         for line in &self.rows {
             let mut row = vec![
                 self.data.bags.ids()[line.bag].clone(),
@@ -523,11 +527,7 @@ impl Output for Parts<'_> {
             measurements.put(line.kind, line.value);
             properties.put_object("measurements", measurements);
             self.kept(line).for_each(|(name, value)| {
-                if !["bag", "instance", "machine", "kind", "part", "predicted", "measurements"]
-                    .contains(&name.as_str())
-                {
-                    properties.put(name, value);
-                }
+                properties.put(name, value);
             });
             let mut object = Object::default();
             object.put("type", "Feature").put_object("geometry", geometry);

@@ -9,7 +9,7 @@ use bagwise::{CarriedColumn, Dataset};
 
 use crate::args::Data;
 use crate::novelty::Novelty;
-use crate::output::{Digits, Object, Output, Rows, beside, quoted};
+use crate::output::{Digits, Object, Output, Rows, kept_names, quoted};
 use crate::session::{Outcome, Session};
 use crate::streaming::{Streaming, Target, each_piece};
 
@@ -126,11 +126,17 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             }
             begun = true;
             uneven.extend(mixed.iter().map(|k| k.name.clone()));
+            let classes = &model.header.classes;
+            let own = |name: &str| {
+                let class = name.strip_prefix("probability ");
+                OWN.contains(&name) || class.is_some_and(|class| classes.iter().any(|c| c == class))
+            };
             let answers = Answers {
                 model: &model,
                 predictions: &predictions,
                 covered: covered.as_ref(),
                 data: &data,
+                kept_names: kept_names(kept.iter().copied(), own),
                 kept,
             };
             sink.push(&answers)
@@ -217,6 +223,8 @@ struct Answers<'a> {
     data: &'a Dataset,
     /// Columns that say something of bags.
     kept: Vec<&'a CarriedColumn>,
+    /// Their names in the output.
+    kept_names: Vec<String>,
 }
 
 /// What an answer has itself.
@@ -239,10 +247,9 @@ const OWN: &[&str] = &[
 
 impl Answers<'_> {
     /// Names and values of the kept columns of a bag.
-    fn kept(&self, bag: usize) -> impl Iterator<Item = (String, &str)> {
+    fn kept(&self, bag: usize) -> impl Iterator<Item = (&String, &str)> {
         let first = self.data.bags.rows(bag).start;
-        let is_kept = |name: &str| self.kept.iter().any(|k| k.name == name);
-        self.kept.iter().map(move |k| (beside(&k.name, OWN, is_kept), k.values[first].as_str()))
+        self.kept_names.iter().zip(self.kept.iter().map(move |k| k.values[first].as_str()))
     }
 }
 
@@ -294,8 +301,7 @@ impl Answers<'_> {
             None => {}
         }
         columns.extend(["nearest", "outside", "status"].map(String::from));
-        let is_kept = |name: &str| self.kept.iter().any(|k| k.name == name);
-        columns.extend(self.kept.iter().map(|k| beside(&k.name, OWN, is_kept)));
+        columns.extend(self.kept_names.iter().cloned());
         let mut rows = Rows::new(columns);
         let probability = |v: f64| fewer.show(Some(v).filter(|v| !v.is_nan()));
         for (bag, p) in self.predictions.iter().enumerate() {
