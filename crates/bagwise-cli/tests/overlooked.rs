@@ -363,6 +363,6 @@ fn failed_fits_are_not_called_worse_than_a_constant() {
     );
     let said = text(&output.stdout);
     assert!(said.contains("All fits of the other methods failed"), "{said}");
-    assert!(said.contains("next: remove the cause"), "{said}");
+    assert!(said.contains("\nremove the cause of the failed fits"), "{said}");
     assert!(!said.contains("no method is better"), "{said}");
 }

@@ -365,6 +365,16 @@ impl Comparison<'_> {
         }
         rows
     }
+
+    /// The command that goes on from here. None if all that there is to do is to remove the cause of failed fits.
+    fn next_command(&self) -> Option<&str> {
+        match self.fit_method == BASELINE {
+            true if self.results.verdict.only_constants() => None,
+            // A model that has learned nothing is of no use.
+            true => Some(&self.inspect_command),
+            false => Some(&self.fit_command),
+        }
+    }
 }
 
 /// What a difference means, itself, the ends of its interval, and p.
@@ -432,9 +442,7 @@ impl Output for Comparison<'_> {
         object.put("skipped", self.results.skipped());
         object.put_list("incomplete", self.results.incomplete.iter().map(incomplete).collect());
         object.put("folder", self.folder()).put("report", &self.report);
-        // A model that has learned nothing is of no use.
-        let next = if self.fit_method == BASELINE { &self.inspect_command } else { &self.fit_command };
-        object.put("warnings", &self.warnings).put("next", next);
+        object.put("warnings", &self.warnings).put("next", self.next_command());
         Ok(serde_json::to_string_pretty(&object)?)
     }
 
@@ -461,26 +469,20 @@ impl Output for Comparison<'_> {
         let positive = positive.map_or(String::new(), |remark| format!("{remark}\n"));
         // Of a run that goes on, most of the time may have been spent before.
         let took = if self.results.resumed { "; all sessions took" } else { " in" };
-        let next = match self.fit_method == BASELINE {
-            true if self.results.verdict.only_constants() => {
-                "remove the cause of the failed fits, which is named above, and run the same command again"
-                    .into()
-            }
-            // A model that has learned nothing is of no use.
-            true => format!(
-                "by {}, no method is better than a constant; check labels and features: {}",
+        let next = match self.next_command() {
+            None => "remove the cause of the failed fits, then run the same command again".into(),
+            Some(command) if self.fit_method == BASELINE => format!(
+                "next: by {}, no method is better than a constant; check labels and features: {command}",
                 self.results.plan.metric.name(),
-                self.inspect_command
             ),
-            false => self.fit_command.clone(),
+            Some(command) => format!("next: {command}"),
         };
         format!(
-            "{}{without}\n{}\n{}\n{positive}wrote records, folds, predictions, differences and summary to {folder}{took} {:.1} s\n{report}next: {}\n",
+            "{}{without}\n{}\n{}\n{positive}wrote records, folds, predictions, differences and summary to {folder}{took} {:.1} s\n{report}{next}\n",
             self.rows(Digits::Few(3)),
             self.differences(),
             paint.paint(&self.results.verdict.sentence(), BOLD),
             self.results.elapsed.as_secs_f64(),
-            next
         )
     }
 }

@@ -299,7 +299,7 @@ impl Verdict {
         self.table.iter().filter(without).map(|line| line.method.as_str()).collect()
     }
 
-    /// True if all methods that learn failed.
+    /// True if no method that learns has a value, because fits failed.
     pub fn only_constants(&self) -> bool {
         let learning = self.table.iter().filter(|line| line.method != BASELINE).count();
         learning > 0 && self.failed().iter().filter(|name| **name != BASELINE).count() == learning
@@ -316,7 +316,11 @@ impl Verdict {
                 self.units
             );
         } else if self.only_constants() {
-            text += ". All fits of the other methods failed, so nothing is known of them";
+            let failed = |line: &MethodSummary| line.method == BASELINE || line.failed == line.fits;
+            text += match self.table.iter().all(failed) {
+                true => ". All fits of the other methods failed, so nothing is known of them",
+                false => ". Fits of every other method failed, so none of them has a value",
+            };
         } else if self.best().method == BASELINE || !self.beats_constant(0) {
             let failed = self.failed();
             let with_result = if failed.is_empty() { "" } else { " that has a result" };
