@@ -320,11 +320,12 @@ fn folders(
     // Numbered, so that names need not be names of folders.
     let own = format!("{:02}-{}", position + 1, plain(&data.name));
     let of_seed = |seed: u64| if seeds > 1 { format!("{own}-seed-{seed}") } else { own.clone() };
-    let Some(end) = session.ctx.seed.checked_add(seeds as u64) else {
-        let found = format!("{seeds} seeds from {} on go beyond the largest", session.ctx.seed);
+    let first = session.ctx.seed;
+    let Some(last) = first.checked_add((seeds as u64).saturating_sub(1)) else {
+        let found = format!("{seeds} seeds from {first} on go beyond the largest");
         return Err(Error::refused(found, "use a smaller seed").into());
     };
-    Ok((session.ctx.seed..end).map(|seed| (seed, folder.join(of_seed(seed)))).collect())
+    Ok((first..=last).map(|seed| (seed, folder.join(of_seed(seed)))).collect())
 }
 
 /// Refuses folders of a data set that do not have every fit of the runs that were begun there, in one piece or in shards.
@@ -538,7 +539,7 @@ fn protocols(experiment: &Experiment, first: u64) -> String {
                 if judged.repeats > 1 { format!(", {} repeats", judged.repeats) } else { String::new() };
             let seeds = match judged.seeds {
                 0 | 1 => format!("seed {first}"),
-                n => format!("seeds {first} to {}", first + n as u64 - 1),
+                n => format!("seeds {first} to {}", first + (n as u64 - 1)),
             };
             let protocol = Protocol::new(judged.protocol, judged.folds, judged.inner);
             let text = format!("{protocol}{repeats}, {seeds}");
