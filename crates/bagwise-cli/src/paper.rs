@@ -51,15 +51,16 @@ impl OurResult {
         self.mean.is_none() && self.failed == 0
     }
 
-    fn remark(&self) -> String {
+    fn remark(&self, measure: Measure) -> String {
         let mut remarks = Vec::new();
-        if self.is_undefined() {
+        let undefined = measure == Measure::Metric && self.is_undefined();
+        if undefined {
             remarks.push("the metric has no value for what was predicted".to_string());
         }
         if self.failed > 0 {
             remarks.push(format!("{} of {} fits failed", self.failed, self.fits));
         }
-        if self.limited > 0 && !self.is_undefined() {
+        if self.limited > 0 && !undefined {
             let OurResult { limited, cycled, fits, .. } = self;
             let mut remark = format!(
                 "{limited} of {fits} fits ended at a limit ({}) or in a cycle ({cycled})",
@@ -501,7 +502,7 @@ impl Line<'_> {
         let printed = self.table.cell(self.data, self.method);
         let (ours, sd, interval) = self.cell.shown(self.table);
         let of_cell = match self.cell {
-            Cell::OurResult(ours) => ours.remark(),
+            Cell::OurResult(ours) => ours.remark(self.table.measure),
             Cell::Missing(why) => why.clone(),
             Cell::LeftOut => "left out of this run".into(),
             Cell::NoMethod => "not implemented".into(),
