@@ -89,7 +89,7 @@ const ALL: &[(&str, &str, Source)] = &[
     ),
     (
         "methods",
-        "single methods on all sets at hand, for who chooses one",
+        "the methods that auto chooses from on all sets at hand, for those who choose one themselves",
         Source::Choosing(auto::single_methods),
     ),
     (
@@ -205,12 +205,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             simulation()?
         }
     };
+    let (seconds, kind) = section.seconds.unwrap_or_else(|| (started.elapsed().as_secs_f64(), "s"));
     let page = format!(
-        "{}\n`cargo xtask reproduce {name}`, {}, {} threads, {:.0} s.\n",
+        "{}\n`cargo xtask reproduce {name}`, {}, {} threads, {seconds:.0} {kind}.\n",
         section.markdown(),
         today(),
         threads(),
-        section.seconds.unwrap_or_else(|| started.elapsed().as_secs_f64())
     );
     print(&if markdown { page.clone() } else { section.text() });
     if write {
@@ -240,15 +240,17 @@ fn other_files() -> Result<Vec<PathBuf>> {
 /// to be computed again, what is there is not computed again.
 fn experiments(cli: &Cli, files: &[PathBuf], options: &[&str], anew: bool) -> Result<Section> {
     let mut section = Section::default();
+    let mut total = 0.0;
     for file in files {
         // A line above the table says how many values were not run.
         let (table, seconds) = cli.experiment(file, options, anew)?;
         let table = first_table(&table);
-        *section.seconds.get_or_insert(0.0) += seconds;
+        total += seconds;
         section.page(
             table.lines().filter(|line| !line.contains("| not run |")).map(|l| format!("{l}\n")).collect(),
         );
     }
+    section.seconds = Some((total, "s of fits"));
     Ok(section)
 }
 

@@ -1,6 +1,6 @@
 //! `auto` as a whole on the five sets that papers compare on: accuracy, area under the ROC curve and time of nested cross-validation
 //! over five partitions, and what the outer folds chose. Beside the best single method on the folds of one partition, also on other
-//! sets. And random labels. All single methods on all sets are a section of their own.
+//! sets. And random labels. All methods that it chooses from, on all sets at hand, are a section of their own.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -108,7 +108,7 @@ pub(super) fn run(cli: &Cli) -> Result<Section> {
         }
     }
     let mut section = Section::default();
-    section.seconds = Some(total);
+    section.seconds = Some((total, "CPU s without the single methods"));
     section.add(
         "Nested 10-fold with inner 5-fold, mean over seeds 0 to 4: everything that auto chooses is chosen in each outer fold anew. The \
          published figures are each by another method, the best on that set."
@@ -132,7 +132,7 @@ pub(super) fn run(cli: &Cli) -> Result<Section> {
     Ok(section)
 }
 
-/// Every single method on every set at hand, for who chooses one.
+/// Every method that `auto` chooses from on every set at hand, for those who choose one themselves.
 pub(super) fn single_methods(cli: &Cli) -> Result<Section> {
     let headings: Vec<&str> =
         ["set", "bags", "instances a bag", "features"].into_iter().chain(SINGLE).collect();
@@ -156,7 +156,7 @@ pub(super) fn single_methods(cli: &Cli) -> Result<Section> {
         times.row(taken);
     }
     let mut section = Section::default();
-    section.seconds = Some(total);
+    section.seconds = Some((total, "CPU s"));
     section.add("Accuracy in percent:", accuracies);
     section.add("Area under the ROC curve in percent:", areas);
     section.add("CPU seconds of the whole evaluation:", times);
@@ -181,15 +181,16 @@ fn with_best(mut row: Vec<String>) -> Vec<String> {
 }
 
 /// What a run printed, and its seconds on the processor. The figures are said at once. All runs together take more than an hour:
-/// answers stay under `target/auto`, and what is there is not computed again.
+/// answers stay under `target/auto` in a folder for each program, and what is there is not computed again.
 fn evaluated(cli: &Cli, name: &str, file: &Path, method: &str, seed: u64) -> Result<(Value, f64)> {
-    let known = target().join("auto").join(format!("{name}-{method}-{seed}.json"));
+    let folder = target().join("auto").join(cli.digest()?);
+    let known = folder.join(format!("{name}-{method}-{seed}.json"));
     let (answer, seconds) = match std::fs::read(&known) {
         Ok(text) => serde_json::from_slice(&text).with_context(|| known.display().to_string())?,
         Err(_) => {
             let before = children_seconds();
             let answer = (cli.evaluate(file, method, seed, &[])?, children_seconds() - before);
-            std::fs::create_dir_all(target().join("auto"))?;
+            std::fs::create_dir_all(&folder)?;
             std::fs::write(&known, serde_json::to_vec(&answer)?)?;
             answer
         }

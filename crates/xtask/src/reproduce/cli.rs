@@ -1,6 +1,7 @@
 //! The command line, as the functions that reproduce results use it: its JSON, and the tables of its experiments.
 
 use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -20,6 +21,14 @@ impl Cli {
     fn output<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Output> {
         let mut command = program(&self.binary, args);
         command.output().with_context(|| format!("could not start `{}`", shown(&command)))
+    }
+
+    /// A digest of the program, for what may be kept as long as it stays the same.
+    pub(super) fn digest(&self) -> Result<String> {
+        let bytes = std::fs::read(&self.binary).with_context(|| self.binary.display().to_string())?;
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&bytes);
+        Ok(format!("{:016x}", hasher.finish()))
     }
 
     /// Runs a verb; an error if it fails, and also if a fit does. What it prints.

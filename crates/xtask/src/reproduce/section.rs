@@ -4,8 +4,8 @@
 #[derive(Default)]
 pub(super) struct Section {
     parts: Vec<Part>,
-    /// The seconds that it took, where some of it was computed before.
-    pub(super) seconds: Option<f64>,
+    /// The time that it took and what kind of time this is, where some of it was computed before.
+    pub(super) seconds: Option<(f64, &'static str)>,
 }
 
 enum Part {
