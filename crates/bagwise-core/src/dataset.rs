@@ -198,8 +198,8 @@ impl Dataset {
     }
 
     /// These bags followed by those of `test`, whose columns and categories are matched by name. Classes are too, or as
-    /// one number in two spellings (1 and 1.0). A bag of `test` whose id is taken gets " (test)" behind it, and bags that training has already are
-    /// warned of. Kept columns and instance labels stay where both have them.
+    /// one number in two spellings (1 and 1.0). A bag of `test` whose id is taken gets " (test)" behind it, and bags that
+    /// training has already are warned of. Kept columns and instance labels are dropped.
     pub fn with_test(self, test: &Dataset) -> Result<Dataset> {
         let aligned = test.bags.align(self.bags.features()).map_err(|e| e.of_data(&test.name))?;
         let taken: std::collections::HashSet<&String> = self.bags.ids().iter().collect();

@@ -122,7 +122,8 @@ pub fn fit(
     smo(kernel, &form.dual(bounds), start, params).into()
 }
 
-/// Trains one machine for each cost, in the order given; example `i` is bounded by `cost * weights[i]`.
+/// Trains one machine for each cost, in the order given; example `i` is bounded by `cost * weights[i]`. A machine that no cost
+/// holds back is that of all larger costs too; its outcome is then that of the smallest such cost.
 ///
 /// # Panics
 /// As [`fit`].

@@ -46,7 +46,8 @@ impl<'a> Fit<'a> {
     }
 
     /// The method; without one, `auto`: the simplest of a portfolio that ends within a minute on a machine of nominal speed
-    /// ([`ResolvedFit::plan`]) within one standard error of the best, or several together if that is better by more than an error.
+    /// ([`ResolvedFit::plan`]) within one standard error of the best, or several together unless the single one is better by more
+    /// than a standard error.
     pub fn method(mut self, method: impl Into<MethodConfig>) -> Fit<'a> {
         self.method = method.into();
         self

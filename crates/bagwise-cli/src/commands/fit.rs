@@ -25,8 +25,8 @@ pub(crate) struct Args {
     /// A file, a built-in data set or a generator
     #[arg(value_name = "DATA", required_unless_present = "maps", conflicts_with = "maps")]
     data: Option<String>,
-    /// The method; auto compares several methods and scalings and uses an ensemble of some, or the simplest within one standard
-    /// error of the best if that is better; all chooses from all methods
+    /// The method; auto compares several methods and scalings and uses a weighted mean of up to five, or the simplest within one
+    /// standard error of the best if that is better; all chooses from all methods
     #[arg(long, value_name = "METHOD", default_value = AUTO)]
     method: String,
     /// Output file
