@@ -8,7 +8,7 @@ use crate::checksum;
 use crate::error::{Error, Result};
 use crate::message::{Message, Setting};
 use crate::rng::Rng;
-use crate::target::{Target, class_called, undecided_target};
+use crate::target::{Target, coded_like, undecided_target};
 
 /// Groups of bags that belong together: molecules of a scaffold, slides of a patient.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,16 +210,12 @@ impl Dataset {
         let target = match (self.require_target()?, test.require_target()?) {
             (Target::Values(a), Target::Values(b)) => Target::Values([a.as_slice(), b].concat()),
             (Target::Classes { codes, names }, Target::Classes { codes: more, names: others }) => {
-                let recode = |&c: &u32| {
-                    let name = &others[c as usize];
-                    class_called(names, name).map(|p| p as u32).ok_or_else(|| {
-                        Error::Invalid(format!(
-                            "{} has the class '{name}', but {} does not",
-                            test.name, self.name
-                        ))
-                    })
-                };
-                let more: Vec<u32> = more.iter().map(recode).collect::<Result<_>>()?;
+                let more = coded_like(more, others, names).map_err(|name| {
+                    Error::Invalid(format!(
+                        "{} has the class '{name}', but {} does not",
+                        test.name, self.name
+                    ))
+                })?;
                 Target::Classes { codes: [codes.as_slice(), &more].concat(), names: names.clone() }
             }
             _ => {

@@ -31,4 +31,6 @@ pub use mat::{Csr, Mat};
 pub use message::{Message, Setting, Wording, count};
 pub use rng::{Rng, absorb, noise};
 pub use stored::{Affine, RowSource, Stored};
-pub use target::{Target, class_called, may_be_measurements, one_spelling, sort_names, undecided_target};
+pub use target::{
+    Target, coded_like, may_be_measurements, one_class, one_spelling, sort_names, undecided_target,
+};

@@ -69,13 +69,43 @@ pub fn one_spelling(text: &str) -> Option<String> {
     Some(format!("{sign}{}.{fraction}", if whole.is_empty() { "0" } else { whole }))
 }
 
-/// Which of these classes a label means: the one that is written alike, or else the same number in another spelling.
-pub fn class_called(names: &[String], label: &str) -> Option<usize> {
-    let exactly = names.iter().position(|name| name == label);
-    exactly.or_else(|| {
-        let number = one_spelling(label)?;
-        names.iter().position(|name| one_spelling(name).as_ref() == Some(&number))
-    })
+/// A label in one spelling where some labels are words: 1 and 1.0 are the same, as pandas writes whole numbers beside empty
+/// cells. Versions and codes are words, so that 1.1 is not 1.10, and 01 is not 1.
+pub fn one_class(text: &str) -> Option<String> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let whole = unsigned.split_once('.').map_or(unsigned, |(whole, _)| whole);
+    one_spelling(text).filter(|number| number.ends_with('.') && (whole == "0" || !whole.starts_with('0')))
+}
+
+/// Numbers from here on are told apart as texts: neighbouring whole numbers are the same number in double precision.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+/// Codes of classes as others call them: by the class that is written alike, or else by the same number. An error is the name of a
+/// class that they do not have.
+pub fn coded_like<'n>(codes: &[u32], names: &'n [String], others: &[String]) -> Result<Vec<u32>, &'n str> {
+    let number = |name: &String| name.parse().ok().filter(|v: &f64| v.abs() < EXACT);
+    let numbers: Option<Vec<f64>> = others.iter().map(number).collect();
+    let meant = |name: &String| {
+        let exactly = others.iter().position(|other| other == name);
+        exactly.or_else(|| match &numbers {
+            Some(numbers) => {
+                let value = number(name)?;
+                numbers.iter().position(|v| *v == value)
+            }
+            None => {
+                let class = one_class(name)?;
+                others.iter().position(|other| one_class(other).as_ref() == Some(&class))
+            }
+        })
+    };
+    // A class that no bag has may be among the names.
+    let mut used = vec![false; names.len()];
+    codes.iter().for_each(|&c| used[c as usize] = true);
+    let mut known = vec![0; names.len()];
+    for (c, name) in names.iter().enumerate().filter(|(c, _)| used[*c]) {
+        known[c] = meant(name).ok_or(name.as_str())? as u32;
+    }
+    Ok(codes.iter().map(|&c| known[c as usize]).collect())
 }
 
 /// Labels with more different whole numbers than this are rarely classes.
@@ -127,10 +157,27 @@ mod tests {
 
     #[test]
     fn a_label_means_one_class_only() {
-        let names = ["9007199254740992", "100000", "1", "1.0", "yes"].map(String::from);
-        let of = |label: &str| class_called(&names, label);
-        assert_eq!((of("1.0"), of("01"), of("yes"), of("100000.0")), (Some(3), Some(2), Some(4), Some(1)));
-        // The same in double precision, but not the same label.
-        assert_eq!((of("9007199254740993"), of("1e5"), of("Yes")), (None, None, None));
+        let of = |names: &[&str], label: &str| {
+            let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+            coded_like(&[0], &[label.into()], &names).ok().map(|codes| codes[0])
+        };
+        let words = |label: &str| of(&["9007199254740992", "100000", "1", "1.1", "1.0", "yes"], label);
+        assert_eq!([words("1.0"), words("1.00"), words("yes")], [Some(4), Some(2), Some(5)]);
+        assert_eq!(words("100000.0"), Some(1));
+        // Codes and versions; the same in double precision, but not the same label.
+        assert_eq!([words("01"), words("1.10"), words("1e5"), words("Yes")], [None; 4]);
+        assert_eq!(words("9007199254740993"), None);
+        // Where all are numbers, they are the same by value, as in one table.
+        let numbers = |label: &str| of(&["100000", "1", "-0.5"], label);
+        assert_eq!([numbers("1e+05"), numbers("01"), numbers("-.50")], [Some(0), Some(1), Some(2)]);
+        assert_eq!([numbers("2"), numbers("one"), numbers("nan")], [None; 3]);
+        assert_eq!(of(&["9007199254740992", "1"], "9007199254740993"), None);
+    }
+
+    #[test]
+    fn classes_without_bags_need_no_counterpart() {
+        let names = |all: &[&str]| all.iter().map(|&name| name.into()).collect::<Vec<String>>();
+        assert_eq!(coded_like(&[0, 2], &names(&["a", "x", "b"]), &names(&["b", "a"])), Ok(vec![1, 0]));
+        assert_eq!(coded_like(&[1], &names(&["a", "x"]), &names(&["a"])), Err("x"));
     }
 }

@@ -12,7 +12,7 @@ use super::text::{Markers, WHOLE, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
     Bags, CarriedColumn, Dataset, Error, Feature, Groups, Instances, Message, Place, Result, Setting, Target,
-    columns_of, may_be_measurements, one_spelling,
+    columns_of, may_be_measurements, one_class, one_spelling,
 };
 
 /// One bag while its rows arrive.
@@ -368,7 +368,7 @@ impl BagBuilder {
             // Adding 0 makes one zero of -0 and 0.
             Some(numbers) if numbers[b].abs() < EXACT => Some((numbers[b] + 0.0).to_string()),
             Some(_) => Some(label.to_string()),
-            None => one_spelling(label),
+            None => one_class(label),
         };
         let mut spelling = HashMap::new();
         let mut merged = BTreeMap::new();

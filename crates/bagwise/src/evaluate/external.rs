@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use bagwise_core::{Ctx, Dataset, Error, Result, Target, class_called};
+use bagwise_core::{Ctx, Dataset, Error, Result, Target, coded_like};
 use bagwise_judge::{Metric, Protocol, ProtocolName};
 
 use super::Evaluation;
@@ -21,23 +21,13 @@ pub fn labelled_like(model: &Model, mut data: Dataset) -> Result<Dataset> {
     let target = match (data.require_target()?, classes.is_empty()) {
         (Target::Values(values), true) => Target::Values(values.clone()),
         (Target::Classes { codes, names }, false) => {
-            let code = |name: &String| {
-                // A table may write 1 as 1.0, as pandas does where a label is missing.
-                class_called(classes, name).map(|c| c as u32).ok_or_else(|| {
-                    Error::Invalid(format!(
-                        "{} has bags of class '{name}', which the model does not know; it knows {}",
-                        data.name,
-                        classes.join(", ")
-                    ))
-                })
-            };
-            // A class that no bag has may stand among the names.
-            let used = |c: usize| codes.contains(&(c as u32));
-            let mut known = vec![0; names.len()];
-            for (c, name) in names.iter().enumerate().filter(|(c, _)| used(*c)) {
-                known[c] = code(name)?;
-            }
-            let codes = codes.iter().map(|&c| known[c as usize]).collect();
+            let codes = coded_like(codes, names, classes).map_err(|name| {
+                Error::Invalid(format!(
+                    "{} has bags of class '{name}', which the model does not know; it knows {}",
+                    data.name,
+                    classes.join(", ")
+                ))
+            })?;
             Target::Classes { codes, names: classes.clone() }
         }
         (Target::Values(_), false) => {
