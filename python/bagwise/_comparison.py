@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -55,9 +55,8 @@ class Comparison(Sequence[dict[str, Any]]):
         The bags of the data set and their labels, to which `records` refer.
     """
 
-    def __init__(self, text: str, classes: NDArray[Any] | None = None, outside: Iterable[str] = ()) -> None:
+    def __init__(self, text: str, classes: NDArray[Any] | None = None) -> None:
         found = json.loads(text)
-        self._untimed = {str(name) for name in outside}
         self._text = text
         self._classes = classes
         self.sentence: str = found["sentence"]
@@ -76,12 +75,6 @@ class Comparison(Sequence[dict[str, Any]]):
         self.records: list[dict[str, Any]] = found["records"]
         self.roster: dict[str, Any] = found["roster"]
         self._rows = [_row(line, standing) for line, standing in zip(found["table"], found["standing"], strict=True)]
-        for row in self._rows:
-            row["seconds"] = self._seconds(row["method"], row["seconds"])
-
-    def _seconds(self, method: str, told: float) -> float:
-        """What a method took; the native side says 0 of predictions that come from elsewhere."""
-        return float("nan") if method in self._untimed else float(told)
 
     @property
     def best(self) -> str:
@@ -122,7 +115,8 @@ class Comparison(Sequence[dict[str, Any]]):
                     "status": record["outcome"]["status"],
                     **(record["metrics"] or {}),
                     **{f"param_{name}": value for name, value in (record["parameters"] or {}).items()},
-                    "seconds": self._seconds(key["method"], record["seconds"]),
+                    # A record says 0 of predictions that come from elsewhere.
+                    "seconds": _float(record["seconds"] or None),
                 }
             )
         return pd.DataFrame(rows)
@@ -242,7 +236,7 @@ def _row(line: dict[str, Any], standing: str) -> dict[str, Any]:
         "against_best": standing,
         "fits": line["fits"],
         "failed": line["failed"],
-        "seconds": line["seconds"],
+        "seconds": _float(line["seconds"]),
     }
 
 

@@ -296,10 +296,8 @@ fn watched<T>(
             Event::Judged { line } => {
                 let metric = &line.metrics[0];
                 if several && let Some(value) = metric.mean {
-                    session.say(&format!(
-                        "  {:<18} {} {value:.3} in {:.1} s",
-                        line.method, metric.metric, line.seconds
-                    ));
+                    let time = line.seconds.map_or(String::new(), |s| format!(" in {s:.1} s"));
+                    session.say(&format!("  {:<18} {} {value:.3}{time}", line.method, metric.metric));
                 }
             }
             Event::Finished { data, evaluation } => {

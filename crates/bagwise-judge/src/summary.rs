@@ -95,8 +95,8 @@ pub struct MethodSummary {
     pub failed: usize,
     /// Of these, fits that ended at a limit or in a cycle.
     pub limited: usize,
-    /// Time of all its fits, inner ones too.
-    pub seconds: f64,
+    /// Time of all its fits, inner ones too; none if its predictions came from elsewhere.
+    pub seconds: Option<f64>,
     /// The metrics, in the requested order.
     pub metrics: Vec<MetricSummary>,
 }
@@ -347,11 +347,14 @@ pub fn summarise(
             fits: own.len(),
             failed: ended(&|s| s == FitStatus::Failed),
             limited: ended(&|s| matches!(s, FitStatus::IterationLimit | FitStatus::Cycle)),
-            seconds: records
-                .iter()
-                .filter(|r| r.key.data == roster.data && r.key.method == method)
-                .map(|r| r.seconds)
-                .sum(),
+            seconds: Some(
+                records
+                    .iter()
+                    .filter(|r| r.key.data == roster.data && r.key.method == method)
+                    .map(|r| r.seconds)
+                    .sum(),
+            )
+            .filter(|&sum: &f64| sum > 0.0),
             metrics: lines,
         });
     }

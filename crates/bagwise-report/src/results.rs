@@ -103,7 +103,10 @@ pub(crate) fn methods(page: &mut Markup, view: &View<'_>) {
         cells.extend(
             shown.iter().map(|&i| TableCell::number(line.metrics[i].mean, digits(line.metrics[i].metric))),
         );
-        cells.push(TableCell::shown(line.seconds, &duration(line.seconds)));
+        cells.push(match line.seconds {
+            Some(seconds) => TableCell::shown(seconds, &duration(seconds)),
+            None => TableCell::number(None, 0),
+        });
         (if best { "best".to_string() } else { String::new() }, cells)
     });
     let caption = match view.several_methods() {

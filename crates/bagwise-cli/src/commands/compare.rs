@@ -335,7 +335,7 @@ impl Comparison<'_> {
                     );
                 }
             }
-            row.extend([standing.as_str().to_string(), format!("{:.1}", line.seconds)]);
+            row.extend([standing.as_str().to_string(), Digits::Few(1).show(line.seconds)]);
             rows.push(row);
         }
         rows
@@ -470,7 +470,7 @@ impl Output for Comparison<'_> {
         // Of a run that goes on, most of the time may have been spent before.
         let took = if self.results.resumed { "; all sessions took" } else { " in" };
         let next = match self.next_command() {
-            None => "remove the cause of the failed fits, then run the same command again".into(),
+            None => "remove the cause of the failed fits, then run the command with a new folder (-o FOLDER): a failed fit is not repeated in this one".into(),
             Some(command) if self.fit_method == BASELINE => format!(
                 "next: by {}, no method is better than a constant; check labels and features: {command}",
                 self.results.plan.metric.name(),

@@ -242,7 +242,7 @@ fn on_one(
         Err(error) => format!("{error:#}"),
     };
     session.ctx.check()?;
-    session.note(&format!("earlier results are not shown: {why}"));
+    session.note(&format!("{}: earlier results are not shown: {why}", data.name));
     Ok(Err(None))
 }
 
@@ -500,7 +500,7 @@ fn of_method(
         ours.limited += s.limited;
         ours.fits += s.fits;
         ours.failed += s.failed;
-        ours.seconds += s.seconds;
+        ours.seconds += s.seconds.unwrap_or_default();
         ours.saw_test_bags |= that_saw_test_bags(&results.records).contains(&entry.name);
         let judged =
             |r: &&Record| r.key.method == entry.name && r.key.inner.is_none() && r.key.point.is_empty();
@@ -539,7 +539,7 @@ fn protocols(experiment: &Experiment, first: u64) -> String {
                 if judged.repeats > 1 { format!(", {} repeats", judged.repeats) } else { String::new() };
             let seeds = match judged.seeds {
                 0 | 1 => format!("seed {first}"),
-                n => format!("seeds {first} to {}", first + (n as u64 - 1)),
+                n => format!("seeds {first} to {}", first.saturating_add(n as u64 - 1)),
             };
             let protocol = Protocol::new(judged.protocol, judged.folds, judged.inner);
             let text = format!("{protocol}{repeats}, {seeds}");

@@ -11,7 +11,7 @@ pub(crate) fn write(page: &mut Markup, view: &View<'_>) {
         .verdict
         .table
         .iter()
-        .filter_map(|l| Some((l.method.as_str(), l.seconds.max(1e-4), l.metrics[0].mean?)))
+        .filter_map(|l| Some((l.method.as_str(), l.seconds?.max(1e-4), l.metrics[0].mean?)))
         .collect();
     if points.len() < 2 {
         return;

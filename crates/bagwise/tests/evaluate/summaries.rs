@@ -60,7 +60,7 @@ fn the_table_pools_each_repeat_and_takes_the_interval_over_folds() {
         summarise(&all, &roster(false), &[Metric::Accuracy, Metric::RocAuc, Metric::Mse], 0.95).unwrap();
     assert_eq!(table.iter().map(|m| m.method.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     let a = &table[0];
-    assert_eq!((a.fits, a.failed, a.limited, a.seconds), (4, 0, 0, 1.25));
+    assert_eq!((a.fits, a.failed, a.limited, a.seconds), (4, 0, 0, Some(1.25)));
     let accuracy = &a.metrics[0];
     assert_eq!(accuracy.values, [Some(1.0), Some(0.75)]);
     assert_eq!(accuracy.mean, Some(0.875));
