@@ -1,6 +1,7 @@
-//! The options of the command line for the settings that messages of the library name.
+//! The options of the command line for the settings that messages of the library name, and its command for a data set that is not here.
 
 use bagwise::Setting;
+use bagwise::datasets::{KnownDataset, Origin};
 
 use crate::output::quoted;
 
@@ -49,7 +50,17 @@ pub(crate) fn option(setting: &Setting) -> String {
     }
 }
 
-/// The same in an experiment, whose file says what other verbs have options for. What it cannot say is for `bagwise convert`, which
+/// How to get a data set that is in neither of the folders where it was looked for.
+pub(crate) fn how_to_get(set: &KnownDataset) -> String {
+    match set.origin {
+        Origin::Shipped => {
+            format!("copy data/{}.csv.gz from the repository of bagwise to one of them", set.name)
+        }
+        Origin::GitHub { .. } => format!("bagwise data get {}", set.name),
+    }
+}
+
+/// The words for a setting in an experiment, whose file says what other verbs have options for. What it cannot say is for `bagwise convert`, which
 /// writes data that need no options.
 pub(crate) fn in_experiment(setting: &Setting) -> String {
     let data = |key: &str, value: &str| format!("`{key} = \"{value}\"` of its [[data]]");
@@ -60,8 +71,8 @@ pub(crate) fn in_experiment(setting: &Setting) -> String {
         Setting::Scale(names) => format!("`scale = \"{}\"` of the method", names.join("\" or \"")),
         Setting::Parameter(name, value) => format!("`params = {{ {name} = \"{value}\" }}` of the method"),
         Setting::Task(name) => data("task", name),
-        Setting::Folds => "`folds` of [protocol]".into(),
-        Setting::Inner => "`inner` of [protocol]".into(),
+        Setting::Folds => "`folds` of [protocol], or of the `protocol` of its [[data]]".into(),
+        Setting::Inner => "`inner` of [protocol], or of the `protocol` of its [[data]]".into(),
         Setting::Optimize(metric) => format!("`metric = \"{metric}\"`"),
         Setting::Protocol(name) => format!("`name = \"{name}\"` of [protocol]"),
         Setting::Bag => key("bag"),
@@ -189,6 +200,13 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_with_the_repository_is_not_downloaded() {
+        let how = |name: &str| how_to_get(bagwise::datasets::find(name).unwrap());
+        assert_eq!(how("fox"), "bagwise data get fox");
+        assert_eq!(how("musk2"), "copy data/musk2.csv.gz from the repository of bagwise to one of them");
+    }
+
+    #[test]
     fn keys_of_an_experiment_exist_where_they_are_said_to_be() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");
@@ -211,6 +229,8 @@ mod tests {
         let mut count = 0;
         for words in all().iter().map(in_experiment).filter(|words| words.starts_with('`')) {
             let (said, section) = words[1..].split_once('`').unwrap();
+            // Not where else it may be.
+            let section = section.split(", or ").next().unwrap();
             let error = refused(said.split('=').next().unwrap().trim(), section.trim());
             assert!(!error.contains("unknown field"), "{words}: {error}");
             count += 1;

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
 }
 
-/// The data sets of an experiment that are not here and can be had.
+/// The known data sets of an experiment that are not here.
 fn missing(experiment: &Experiment) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let of_tables = experiment.data.iter().filter(|d| d.unavailable.is_none()).map(|d| d.read());
@@ -176,7 +176,11 @@ impl Output for List {
         let here = self.sets.iter().filter(|set| set.is_here()).count();
         let mut text = self.csv().to_string();
         text += &format!("you have {here} of {}", self.sets.len());
-        text + if here < self.sets.len() { "; bagwise data get NAME downloads one\n" } else { "\n" }
+        text + if here < self.sets.len() {
+            "; bagwise data get NAME downloads one that has an address\n"
+        } else {
+            "\n"
+        }
     }
 }
 

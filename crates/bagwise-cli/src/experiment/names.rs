@@ -5,6 +5,7 @@ use anyhow::bail;
 use bagwise::{Error, Result, datasets};
 
 use super::{Data, Experiment};
+use crate::wording::how_to_get;
 
 /// The names in a file.
 #[derive(Default)]
@@ -55,8 +56,8 @@ impl Experiment {
     /// What to say of a data set that is not here.
     pub(crate) fn missing(&self, data: &Data) -> String {
         let (place, name, read) = (&self.place, &data.name, data.read());
-        if datasets::find(read).is_some() {
-            return format!("{name}: no data set {read} in $BAGWISE_DATA or data/; bagwise data get {read}");
+        if let Some(set) = datasets::find(read) {
+            return format!("{name}: no data set {read} in $BAGWISE_DATA or data/; {}", how_to_get(set));
         }
         let beside = self.folder.join(read);
         let beside = beside.display();

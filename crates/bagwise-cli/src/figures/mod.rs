@@ -15,6 +15,7 @@ use bagwise_report::paper::PaperFigure;
 
 use crate::experiment::figure::{FigureKind, FigureMethod, FigureSettings};
 use crate::session::Session;
+use crate::wording::how_to_get;
 
 /// Draws a figure; `folder` holds the files that it names.
 pub(crate) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) -> Result<PaperFigure> {
@@ -35,7 +36,7 @@ pub(crate) fn draw(figure: &FigureSettings, folder: &Path, session: &Session) ->
 fn read(figure: &FigureSettings, name: &str, folder: &Path, session: &Session) -> Result<Option<Dataset>> {
     let source = figure.read(name, folder);
     if !bagwise::io::is_here(&source) {
-        let known = bagwise::datasets::find(name).map(|_| format!("; bagwise data get {name}"));
+        let known = bagwise::datasets::find(name).map(|set| format!("; {}", how_to_get(set)));
         session.warn(&format!(
             "{}: no data set {name} in $BAGWISE_DATA or data/, and no file {}{}",
             figure.title,
