@@ -228,8 +228,8 @@ struct QuickRun {
 }
 
 impl QuickRun {
-    /// What is left of so many data sets and methods, for whoever reads the table.
-    fn summary(&self, data: usize, methods: usize) -> String {
+    /// What is left of so many data sets and methods, for whoever reads the table; none if nothing changes.
+    fn summary(&self, data: usize, methods: usize) -> Option<String> {
         let mut parts = Vec::new();
         let mut left = |some: &Option<Vec<String>>, all: usize, of: &str| {
             parts.extend(some.as_ref().map(|some| format!("{} of {all} {of}", some.len())));
@@ -243,7 +243,7 @@ impl QuickRun {
             let names: Vec<&str> = self.params.keys().map(String::as_str).collect();
             parts.push(format!("other grids for {}", names.join(", ")));
         }
-        if parts.is_empty() { "the same as the full one".into() } else { parts.join("; ") }
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
 
@@ -400,7 +400,7 @@ impl Experiment {
             sets.extend(experiment.figure.iter().flat_map(|f| f.data.iter().map(String::as_str)));
             sets.sort_unstable();
             sets.dedup();
-            experiment.shortened = Some(changes.summary(sets.len(), experiment.method.len()));
+            experiment.shortened = changes.summary(sets.len(), experiment.method.len());
             let QuickRun { folds, inner, repeats, seeds, data, methods, params } = changes;
             let every = experiment.data.iter_mut().map(|d| &mut d.protocol).chain([&mut experiment.protocol]);
             for settings in every {
