@@ -239,6 +239,9 @@ fn slips_in_printed_numbers_are_named_with_their_place() {
     with("left,pairs,accuracy,0.7", "left,means,accuracy,0.7");
     let said = refused(path, "run two.toml -o a");
     assert!(said.contains("printed.csv, line 3: line 2 has this number too"), "{said}");
+    with("(rank),pairs", "(rank),means");
+    let said = refused(path, "run two.toml -o a");
+    assert!(said.contains("printed.csv, line 7: line 6 has this number too ((rank), means)"), "{said}");
     assert!(!path.join("a").exists(), "nothing was begun");
     with("left,means,", "lefd,means,");
     let output = done(path, "run two.toml -o a --no-report");
@@ -264,6 +267,7 @@ fn a_data_set_that_a_quick_version_lacks_is_not_unknown() {
     assert!(said.contains("unknown data set 'write'"), "{said}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_that_is_not_there_is_named_with_its_place() {
     let folder = two();

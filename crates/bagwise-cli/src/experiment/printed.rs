@@ -108,19 +108,25 @@ impl PrintedNumbers {
                     "write the number alone, what is printed behind it into the column spread, and nothing where there is none",
                 );
             }
-            if is_summary {
-                numbers.summaries.push(row);
-                continue;
-            }
             let key = (row.set.clone(), row.method.clone());
-            if let Some(first) = numbers.cells.get(&key) {
-                let PrintedRow { line, set, method, .. } = first;
+            // A file may have the same summary of several columns.
+            let same = |other: &&PrintedRow| {
+                (&other.set, &other.method, &other.metric) == (&row.set, &row.method, &row.metric)
+            };
+            let first = match is_summary {
+                true => numbers.summaries.iter().filter(|_| is_number && numbers.takes(&row)).find(same),
+                false => numbers.cells.get(&key),
+            };
+            if let Some(PrintedRow { line, set, method, .. }) = first {
                 return refuse(
                     format!("line {line} has this number too ({set}, {method})"),
                     "keep one of them",
                 );
             }
-            numbers.cells.insert(key, row);
+            match is_summary {
+                true => numbers.summaries.push(row),
+                false => drop(numbers.cells.insert(key, row)),
+            }
         }
         Ok(numbers)
     }

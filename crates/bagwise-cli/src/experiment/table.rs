@@ -189,6 +189,8 @@ impl Experiment {
         let named = named.chain(&self.facts).chain(self.densities.as_ref().map(|d| &d.printed));
         let beside = named.map(|path| self.folder.join(path));
         let of_figures = self.figure.iter().flat_map(|f| &f.data).map(|name| self.folder.join(name));
+        // A name of known data may also be that of a folder.
+        let of_figures = of_figures.filter(|path| path.is_file());
         beside.chain(of_figures).chain(self.data.iter().map(|d| PathBuf::from(d.read()))).collect()
     }
 
