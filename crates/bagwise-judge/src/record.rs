@@ -222,7 +222,7 @@ pub struct Record {
     pub on_edge: Vec<String>,
     /// How it went.
     pub outcome: FitOutcome,
-    /// Time taken; of fits that went on side by side an equal share each.
+    /// Time taken; of fits that went on side by side an equal share each. 0 if the predictions came from elsewhere.
     pub seconds: f64,
 }
 
@@ -293,6 +293,9 @@ impl Record {
             if !reason.is_finite() {
                 return refuse("a contribution in a reason is not a finite number");
             }
+        }
+        if self.gain.as_ref().is_some_and(|gain| !(gain.mean.is_finite() && gain.error.is_finite())) {
+            return refuse("the gain of the ensemble is not a finite number");
         }
         if !self.seconds.is_finite() {
             return refuse("the time taken is not a finite number");

@@ -273,7 +273,9 @@ impl<'a> Judge<'a> {
         }
         let sum: f64 = of_unit.values().sum();
         let spread: f64 = of_unit.values().map(|g: &f64| (g - sum / n).powi(2)).sum();
-        Some(Gain { mean: sum / weight, error: (spread * n / (n - 1.0)).sqrt() / weight })
+        let gain = Gain { mean: sum / weight, error: (spread * n / (n - 1.0)).sqrt() / weight };
+        // Squares of large numbers may be infinite; such a gain decides nothing.
+        (gain.mean.is_finite() && gain.error.is_finite()).then_some(gain)
     }
 }
 
