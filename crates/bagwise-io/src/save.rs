@@ -85,6 +85,11 @@ fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(folder_of(path))
 }
 
+/// The path of an empty file in the folder of another; it is removed when the path is dropped.
+pub fn temporary_beside(path: &Path) -> Result<tempfile::TempPath> {
+    Ok(temporary(path).map_err(|e| explain(path, e))?.into_temp_path())
+}
+
 /// How the names of temporary files for a target begin: of fixed length, since a target's name may be as long as names can
 /// be. Six letters follow.
 pub fn temporary_prefix(path: &Path) -> String {

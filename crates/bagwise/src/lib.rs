@@ -12,7 +12,8 @@
 //! for p in model.predict(&data.bags)? {
 //!     println!("{} {:?} {:.2}", p.bag, p.label, p.score());
 //! }
-//! # let file = std::env::temp_dir().join("bagwise-quick-start.bagwise");
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let file = folder.path().join("m.bagwise");
 //! model.save(&file)
 //! # }
 //! ```

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 
 use bagwise_core::files::make_folder;
 use bagwise_core::{Dataset, Error, Message, Place, Result, Setting, human_bytes};
-use bagwise_io::save::temporary_prefix;
+use bagwise_io::save::temporary_beside;
 use bagwise_io::{ReadOptions, Task, is_here, path_of, read};
 use bagwise_judge::content_digest;
 
@@ -143,29 +143,25 @@ fn fetch_from(server: &str, set: &KnownDataset, from: Option<&Path>, folder: &Pa
         };
     }
     make_folder(folder)?;
-    // Beside the target and called like its temporary files: if the program is killed, writing the target removes it later.
-    let letters = format!("{:06x}", std::process::id() & 0xff_ffff);
-    let loaded = folder.join(temporary_prefix(&target) + &letters);
+    // If the program is killed, writing the target removes it later.
+    let loaded = temporary_beside(&target)?;
     let source = match from {
         Some(file) => file.to_path_buf(),
         None => {
-            let downloaded = download(name, &url, &loaded, MOST);
-            downloaded.inspect_err(|_| drop(std::fs::remove_file(&loaded)))?;
-            loaded.clone()
+            download(name, &url, &loaded, MOST)?;
+            loaded.to_path_buf()
         }
     };
     let place = from.map_or(url, |file| file.display().to_string());
     let converted = convert::convert(set, layout, &source, &place).map_err(|e| match e {
         // The file of the download is gone when this is read.
-        Error::Data { place: Place { source, line }, found, remedy } if Path::new(&source) == loaded => {
+        Error::Data { place: Place { source, line }, found, remedy } if Path::new(&source) == &*loaded => {
             Error::Data { place: Place { source: place.clone(), line }, found, remedy }
         }
         other => other,
     });
     let checked = converted.and_then(|data| set.check(&data, &place).map(|()| data));
-    if from.is_none() {
-        drop(std::fs::remove_file(&loaded));
-    }
+    drop(loaded);
     bagwise_io::write(&checked?, &target, None)?;
     Ok(target)
 }
