@@ -134,11 +134,14 @@ pub(crate) fn find(
     }
     roles.categorical = vec![false; roles.features.len()];
     for column in &options.categorical {
+        let made_up = table.made_up(column);
+        let is_beyond = made_up.is_some_and(|feature| feature >= roles.features.len());
         // What a model was trained on as categories is aligned with it later.
-        if options.optional.contains(column) && (table.lacks(column) || matches!(column, Column::Number(_))) {
+        let is_aligned = table.lacks(column) || matches!(column, Column::Number(_)) || is_beyond;
+        if options.optional.contains(column) && is_aligned {
             continue;
         }
-        if let Some(feature) = table.made_up(column).filter(|&f| f < roles.features.len()) {
+        if let Some(feature) = made_up.filter(|_| !is_beyond) {
             roles.categorical[feature] = true;
             continue;
         }
@@ -376,7 +379,11 @@ impl ColumnTable<'_> {
     /// Which feature of a table without a heading is called so: they are f1, f2, …
     fn made_up(&self, column: &Column) -> Option<usize> {
         match (column, self.names) {
-            (Column::Name(name), None) => name.strip_prefix('f')?.parse::<usize>().ok()?.checked_sub(1),
+            (Column::Name(name), None) => {
+                let number: usize = name.strip_prefix('f')?.parse().ok()?;
+                // Not f01.
+                if format!("f{number}") == *name { number.checked_sub(1) } else { None }
+            }
             _ => None,
         }
     }
