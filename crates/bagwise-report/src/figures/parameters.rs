@@ -12,7 +12,7 @@ use crate::table::{TableCell, TableOptions, numbers, table, words};
 use crate::view::View;
 
 const CELL: (f64, f64) = (40.0, 26.0);
-/// Characters of a value that an axis has room for. Estimators from Python may have sentences as parameters.
+/// Characters of a value that an axis has room for. A grid may hold lists of names.
 const LONGEST: usize = 24;
 
 /// One method's choices.
@@ -105,6 +105,8 @@ impl MethodsChosen {
     fn sentence(&self, of_values: bool) -> String {
         let MethodsChosen { choices, gains, fits, .. } = self;
         let mut text = match choices.len() {
+            // There is nothing to compare a single fold with.
+            _ if *fits == 1 => "There is one fold.".into(),
             1 => format!("All {fits} folds made the same choice."),
             n => format!("{n} different choices in {fits} folds."),
         };
@@ -115,7 +117,9 @@ impl MethodsChosen {
             text += &format!(
                 " {} took several methods together. On inner folds, their {what} was {way} by {by} on average than that of the \
                  single method. This difference decided whether they were taken, so it is no estimate for new bags.",
-                if gains.len() == *fits {
+                if *fits == 1 {
+                    "It".into()
+                } else if gains.len() == *fits {
                     "All folds".into()
                 } else {
                     format!("{} of {fits} folds", gains.len())
