@@ -250,7 +250,7 @@ fn experiments(cli: &Cli, files: &[PathBuf], options: &[&str], anew: bool) -> Re
             table.lines().filter(|line| !line.contains("| not run |")).map(|l| format!("{l}\n")).collect(),
         );
     }
-    section.seconds = Some((total, "s of fits"));
+    section.seconds = Some((total, "s"));
     Ok(section)
 }
 
