@@ -67,6 +67,9 @@ fn a_small_stack_is_enough() {
         let output = Command::new("prlimit")
             .args([&format!("--stack={size}"), env!("CARGO_BIN_EXE_bagwise")])
             .args("evaluate musk1 --method simple-mi -p c=1 --folds 3 --threads 1".split(' '))
+            // The caller's environment would be on that stack.
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("BAGWISE_CACHE", "")
             .stdin(Stdio::null())
             .output();

@@ -186,6 +186,7 @@ proptest! {
                 prop_assert!(message.len() < typed.len() + 800, "{}", message);
             }
         }
-        prop_assert!(start.elapsed() < Duration::from_secs(5));
+        // On a busy machine too; what reads without end takes longer.
+        prop_assert!(start.elapsed() < Duration::from_secs(30));
     }
 }

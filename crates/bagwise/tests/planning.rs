@@ -113,14 +113,14 @@ fn folds_that_end_together_are_all_kept_when_the_time_is_up() {
 
 #[test]
 fn a_deadline_reaches_into_a_fit() {
-    // One fit of it takes minutes, so that only a cancelled one ends in time.
+    // One fit of it takes many minutes, so that only a cancelled one ends in time.
     let data = read("synthetic:gauss?bags=400&min=40&max=60&features=60").unwrap();
     let started = std::time::Instant::now();
     let outcome = compare(&data).methods(["dd"]).baselines(false).budget(Duration::from_millis(500)).run();
     let Err(Error::Refused { found, .. }) = outcome else { panic!("nothing can be complete") };
     assert!(found.contains("0 of 10 fits are kept"), "{found}");
     // Two seconds are promised; the rest is for a busy machine.
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 #[test]
