@@ -51,7 +51,11 @@ impl<'k> RowCache<'k> {
         let budget = budget_bytes / size_of::<f64>();
         if n <= SMALL && n * n <= budget && kernel.is_stored() {
             copied.resize(n * n, 0.0);
-            copied.chunks_exact_mut(n.max(1)).enumerate().for_each(|(i, row)| kernel.row(i, &order, row));
+            let rows = copied.chunks_exact_mut(n.max(1)).enumerate();
+            rows.for_each(|(i, row)| match kernel.borrowed_row(i) {
+                Some(lent) => row.copy_from_slice(lent),
+                None => kernel.row(i, &order, row),
+            });
         }
         RowCache {
             kernel,

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use bagwise_svm::{LANES, Machine};
+use rayon::prelude::*;
 
 use crate::families::many_machines::{MachineList, kernel_block, stream_outputs};
 use crate::families::svm::{self, SvmParams};
@@ -334,18 +335,23 @@ pub(crate) fn expand(
     length: impl Fn(usize, usize) -> f64,
 ) -> Outputs {
     let mut scores = Mat::zeros(kernel.rows(), biases.len());
-    let mut nearest = Vec::with_capacity(kernel.rows());
-    for b in 0..kernel.rows() {
-        let row = kernel.row(b);
-        for (k, bias) in biases.iter().enumerate() {
-            scores.set(b, k, bias + dot(row, coefficients.row(k)));
+    let fill = |(b, own): (usize, &mut [f64])| {
+        for (k, (score, bias)) in own.iter_mut().zip(biases).enumerate() {
+            *score = bias + dot(kernel.row(b), coefficients.row(k));
         }
-        let similarity = row.iter().enumerate().map(|(k, value)| value / length(b, k));
+    };
+    let outputs = biases.len().max(1);
+    match biases.len() < MANY_MACHINES {
+        true => scores.data_mut().chunks_exact_mut(outputs).enumerate().for_each(fill),
+        false => scores.data_mut().par_chunks_exact_mut(outputs).enumerate().for_each(fill),
+    }
+    let nearest = (0..kernel.rows()).map(|b| {
+        let similarity = kernel.row(b).iter().enumerate().map(|(k, value)| value / length(b, k));
         // Without a self-similarity (a linear kernel at the origin) there is no yardstick.
         let most = similarity.fold(f64::NEG_INFINITY, f64::max);
-        nearest.push(most.is_finite().then_some(most.min(1.0)));
-    }
-    Outputs { scores, nearest }
+        most.is_finite().then_some(most.min(1.0))
+    });
+    Outputs { nearest: nearest.collect(), scores }
 }
 
 impl Prepared for KernelPrepared {

@@ -20,6 +20,8 @@ pub use train::{LEVEL, TrainOptions, TrainedRule, best, learn, train};
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::calibrate::Calibration;
 use crate::families::map_svm::CellMap;
 use crate::method::{Method, Predictor, Prepared, Scope, SolvedFit, Training, draws_on_all};
@@ -152,6 +154,10 @@ impl PreparedFold {
         bags.iter().map(|&b| self.position[b].expect("the frame holds the bag")).collect()
     }
 }
+
+/// Problems that are made at a time: they take some megabytes, and what is copied of the kernel for each time is little beside
+/// solving so many.
+const PROBLEMS: usize = 8192;
 
 /// The fits of one point, one per machine; none where training saw neither class of the pair.
 pub struct Machines(pub Vec<Option<SolvedFit>>);
@@ -420,15 +426,25 @@ impl<'a> TrainingTask<'a> {
         ctx: &Ctx,
     ) -> Result<Vec<Machines>> {
         let mut per_point: Vec<Machines> = points.iter().map(|_| Machines(Vec::new())).collect();
-        for (k, problem) in self.problems(frame, train).enumerate() {
+        let fitted = |(k, problem): (usize, Option<OwnedTraining>)| {
             ctx.check()?;
-            let Some(problem) = problem else {
-                per_point.iter_mut().for_each(|m| m.0.push(None));
-                continue;
+            problem.map(|problem| frame.prepared(k).fit(points, &problem.training(), ctx)).transpose()
+        };
+        // Of many machines on what is shared each is small.
+        let side_by_side = self.tasks.len() >= MANY_MACHINES && frame.is_shared();
+        let mut problems = self.problems(frame, train).enumerate();
+        loop {
+            let some: Vec<_> = problems.by_ref().take(if side_by_side { PROBLEMS } else { 1 }).collect();
+            if some.is_empty() {
+                break;
+            }
+            let fits: Vec<Option<Vec<SolvedFit>>> = match side_by_side {
+                true => some.into_par_iter().map(fitted).collect::<Result<_>>()?,
+                false => some.into_iter().map(fitted).collect::<Result<_>>()?,
             };
-            let fits = frame.prepared(k).fit(points, &problem.training(), ctx)?;
-            for (machines, fit) in per_point.iter_mut().zip(fits) {
-                machines.0.push(Some(fit));
+            for fits in fits {
+                let mut fits = fits.map(Vec::into_iter);
+                per_point.iter_mut().for_each(|m| m.0.push(fits.as_mut().and_then(Iterator::next)));
             }
         }
         Ok(per_point)
@@ -529,7 +545,16 @@ impl<'a> TrainingTask<'a> {
         if self.is_regression() {
             return Vec::new();
         }
-        (0..outputs.rows()).map(|b| vote(outputs.row(b), &self.tasks, self.classes(), threshold)).collect()
+        self.of_each_bag(outputs, |outputs| vote(outputs, &self.tasks, self.classes(), threshold))
+    }
+
+    /// What follows from the outputs for each bag; side by side if they are many.
+    pub(crate) fn of_each_bag<T: Send>(&self, outputs: &Mat, of: impl Fn(&[f64]) -> T + Sync) -> Vec<T> {
+        let rows = 0..outputs.rows();
+        match self.tasks.len() < MANY_MACHINES {
+            true => rows.map(|b| of(outputs.row(b))).collect(),
+            false => rows.into_par_iter().map(|b| of(outputs.row(b))).collect(),
+        }
     }
 
     /// One score per bag (two classes, real values) or per bag and class.
@@ -537,9 +562,8 @@ impl<'a> TrainingTask<'a> {
         if self.tasks.len() == 1 {
             return outputs.clone();
         }
-        let rows: Vec<Vec<f64>> =
-            (0..outputs.rows()).map(|b| class_scores(outputs.row(b), &self.tasks, self.classes())).collect();
-        Mat::from_rows(&rows)
+        let scores = |outputs: &[f64]| class_scores(outputs, &self.tasks, self.classes());
+        Mat::from_rows(&self.of_each_bag(outputs, scores))
     }
 
     /// Truth and what the outputs say, as metrics want them; probabilities only where there is a calibration.

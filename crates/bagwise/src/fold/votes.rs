@@ -2,15 +2,11 @@
 //! with its label and, where bags are compared by them, its score for every class. Counted from the outputs of all machines,
 //! or as they come.
 
-use super::{OwnedTraining, PreparedFold, TrainingTask};
+use super::{OwnedTraining, PROBLEMS, PreparedFold, TrainingTask};
 use crate::method::Training;
 use crate::multiclass::{BinaryTask, class_scores, first_largest, least_score, vote};
 use bagwise_core::{Ctx, Mat, Result, Target};
 use bagwise_judge::{Classified, Fold, Metric, Predictions};
-
-/// Problems that are made at a time: they take some megabytes, and what is copied of the kernel for each time is little beside
-/// solving so many.
-const PROBLEMS: usize = 8192;
 
 impl TrainingTask<'_> {
     /// The rows from the outputs of all machines, bags x machines.
