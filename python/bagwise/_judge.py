@@ -171,7 +171,6 @@ def _judge(
     found = Comparison(
         _native.evaluate(ready._native, target, classes, owners, learn, judging, surroundings, command),
         labels,
-        estimators or (),
     )
     if found.saw_test_bags:
         saw = " and ".join(found.saw_test_bags)
