@@ -249,6 +249,19 @@ impl Dataset {
                 .into(),
             );
         }
+        let named_alike = |id: &&String| taken.contains(id) && id.parse::<f64>().is_err();
+        let alike: Vec<&String> = test.bags.ids().iter().filter(named_alike).collect();
+        if alike.len() > repeats.len() {
+            warnings.push(
+                format!(
+                    "{} of {} test bags have the name of a training bag, such as '{}'; if they are the same, the estimate is optimistic",
+                    alike.len(),
+                    test.bags.len(),
+                    alike[0]
+                )
+                .into(),
+            );
+        }
         Ok(Dataset {
             bags,
             target: Some(target),

@@ -134,6 +134,10 @@ impl BagBuilder {
     }
 
     fn new_bag(&mut self, line: u64, bag: &str, label: &str, group: &str) -> Result<()> {
+        if self.markers.missing(bag.as_bytes()) {
+            let found = format!("the bag id '{bag}' stands for a missing value");
+            return Err(self.error(line, found, "fill it in, or call the bag something else"));
+        }
         if self.has_label && label.is_empty() && !self.unlabelled {
             return Err(self.error(
                 line,

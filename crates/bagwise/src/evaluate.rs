@@ -19,6 +19,7 @@ use bagwise_judge::{
     FoldPlan, MethodSummary, Metric, Pool, Protocol, ProtocolName, Record, Splits, Threshold,
     data_fingerprint, fingerprint,
 };
+use cautions::parts_of_one_split;
 
 use crate::config::{ALL, AUTO, BASELINES, FIRST, INNER_FOLDS, MethodConfig, ParamText, able};
 use crate::fit::metric_for;
@@ -28,7 +29,7 @@ use crate::plan::{self, PlanEntry, TimeLimit, TimePlan, USUAL_SHARE};
 use crate::run::{Candidate, OutsidePrediction, RecordLocation, Run, RunPlan, Shard, Verdict, kept_plan};
 
 pub use crate::fold::LEVEL;
-pub use external::{calibration_line, labelled_like, validate};
+pub use external::{calibration_line, labelled_like, unknown_label, validate};
 use fits::Fits;
 pub use outcome::Evaluation;
 
@@ -364,14 +365,10 @@ impl<'a> Evaluate<'a> {
                 name.as_str()
             )));
         }
-        let split = |folds: &Vec<String>| folds.iter().all(|f| f == "train" || f == "test");
-        if self.protocol.is_none() && self.given.as_ref().is_some_and(split) {
-            return Err(Error::refused(
-                "the folds are called train and test",
-                Message::from("use one split")
-                    .with([Setting::Protocol("train-test")])
-                    .or(Message::from("test both parts").with([Setting::Protocol("given")])),
-            ));
+        if let (None, Some(given)) = (&self.protocol, &self.given)
+            && let Some(doubt) = parts_of_one_split(given)
+        {
+            return Err(doubt);
         }
         if !(self.level > 0.0 && self.level < 1.0) {
             return Err(Error::Invalid(format!(

@@ -66,7 +66,9 @@ pub use bagwise_engine::check_instruction_set;
 pub use bagwise_io as io;
 pub use bagwise_judge as judge;
 pub use config::{ALL, AUTO, BASELINE, BASELINES, INNER_FOLDS, MethodConfig, ParamText};
-pub use evaluate::{Evaluate, Evaluation, Event, LEVEL, calibration_line, labelled_like, validate};
+pub use evaluate::{
+    Evaluate, Evaluation, Event, LEVEL, calibration_line, labelled_like, unknown_label, validate,
+};
 pub use fit::{Fit, ResolvedFit};
 pub use gram::{feature_map, gram, gram_part, join_grams, open_part, seal_part, shard_rows};
 pub use model::{Model, Prediction};

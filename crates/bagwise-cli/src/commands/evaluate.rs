@@ -82,6 +82,9 @@ pub(crate) fn check_shards(args: &Args) -> Result<()> {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     if let Some(model) = &args.model {
+        if args.sharding.shard.is_some() {
+            bail!("--shard is for fits, and --model makes none; leave one of them out");
+        }
         let asked = super::validate::ValidateOptions {
             model,
             data: &args.data,

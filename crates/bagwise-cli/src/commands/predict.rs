@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use bagwise::io::Column;
 use bagwise::model::{Model, Prediction};
-use bagwise::{CarriedColumn, Dataset};
+use bagwise::{CarriedColumn, Dataset, unknown_label};
 
 use crate::args::Data;
 use crate::novelty::Novelty;
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     // Columns whose values differ within a bag.
     let mut uneven: Vec<String> = Vec::new();
     let mut begun = false;
-    let mut seen = 0;
+    let (mut seen, mut strange) = (0, None);
     args.target.write(session, |sink| {
         each_piece(&model, &args.data, options, in_pieces, session, |data| {
             let of_data = |e: bagwise::Error| e.of_data(&data.name);
@@ -105,7 +105,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             let covered = args.covered(&model, &data, session).map_err(of_data)?;
             bags += predictions.len();
             novelty.add(&model, &data, &predictions, in_pieces).map_err(of_data)?;
-            if data.target.is_some() {
+            if let Some(target) = &data.target {
+                strange = strange.take().or_else(|| unknown_label(&model, target));
                 seen += model.training_bags_among(&data.bags).map_err(of_data)?.len();
             }
             let classes = &model.header.classes;
@@ -163,7 +164,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
             "{seen} of {bags} bags are in the training data of the model: predictions for them do not show how good it is"
         ));
     }
-    if labelled && seen < bags {
+    if let Some(label) = &strange {
+        session.warn(&format!(
+            "'{label}' was read as the label of a bag, and the model knows no such label; check that the columns are those of the training \
+             data, or name the column with --label"
+        ));
+    }
+    if labelled && strange.is_none() && seen < bags {
         let (model, data) = (quoted(&args.model.to_string_lossy()), quoted(&args.data));
         session.say(&format!(
             "the data have labels; to score the predictions, next: bagwise evaluate --model {model} {data}{}",

@@ -2,13 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use bagwise_core::{Dataset, Message, Result, Setting, Target, count};
+use bagwise_core::{Dataset, Error, Message, Result, Setting, Target, count};
 use bagwise_judge::{Fold, FoldPlan, Pool, SHARES, Splits};
 
 use super::Evaluate;
 use crate::fold::ResolvedConfig;
 use crate::inspect::{Finding, Severity, cautions};
 use crate::run::RunPlan;
+
+/// What people call the parts of one split; folds of a cross-validation are rarely called so.
+const PARTS: [&str; 7] = ["train", "training", "test", "testing", "val", "valid", "validation"];
+
+/// Asks what is meant if all folds are called like parts of one split.
+pub(super) fn parts_of_one_split(given: &[String]) -> Option<Error> {
+    let names: BTreeSet<&str> = given.iter().map(String::as_str).collect();
+    if !names.iter().all(|name| PARTS.contains(&name.to_lowercase().as_str())) {
+        return None;
+    }
+    let usual = names.iter().all(|name| ["train", "test"].contains(name));
+    let one = if usual { "use one split" } else { "call them train and test and use one split" };
+    let names: Vec<&str> = names.into_iter().collect();
+    Some(Error::refused(
+        format!("the folds are called {}", names.join(" and ")),
+        Message::from(one)
+            .with([Setting::Protocol("train-test")])
+            .or(Message::from("test both parts").with([Setting::Protocol("given")])),
+    ))
+}
 
 impl Evaluate<'_> {
     /// Problems in the data and the folds that would make the evaluation misleading.

@@ -47,6 +47,19 @@ pub fn labelled_like(model: &Model, mut data: Dataset) -> Result<Dataset> {
     Ok(data)
 }
 
+/// The first label of the bags that is none of the model's: a column may have been taken for the label by mistake.
+pub fn unknown_label(model: &Model, target: &Target) -> Option<String> {
+    let classes = &model.header.classes;
+    match (target, classes.is_empty()) {
+        (Target::Values(_), true) => None,
+        (Target::Classes { codes, names }, false) => {
+            coded_like(codes, names, classes).err().map(String::from)
+        }
+        (Target::Values(values), false) => values.first().map(f64::to_string),
+        (Target::Classes { names, .. }, true) => names.first().cloned(),
+    }
+}
+
 /// Judges a model by what it predicted for bags from [`labelled_like`]. `metric` decides, by default the one that the model was
 /// chosen by; records and predictions are left in `folder`, if there is one. It says whether files in it that bagwise did not
 /// write may be replaced.
