@@ -44,6 +44,12 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     let data = labelled_like(&model, session.read_labelled_for(&model, asked.data, read.read_options())?)?;
     let seen = model.training_bags_among(&data.bags)?.len();
     let known = seen > 0;
+    if !model.knows_training_bags() {
+        session.note(
+            "the model cannot tell which bags it was trained on, because it is an older one, or was trained on maps or drawn instances; \
+             if some of these are among them, the values are optimistic",
+        );
+    }
     if known {
         session.note(&format!(
             "{seen} of the {} bags are in the training data of the model, so the values are optimistic; leave them out",

@@ -17,7 +17,11 @@ const NAMES: [&str; 2] = ["training.bags", "training.groups"];
 
 impl TrainingDigests {
     fn of(data: &Dataset) -> Result<TrainingDigests> {
-        let mut bags = bag_digests(&data.bags)?;
+        // Of maps there are no instances, and of instances that were drawn the bag has more.
+        let mut bags = match data.bags.instance_count() == 0 || data.drawn.is_some() {
+            true => Vec::new(),
+            false => bag_digests(&data.bags)?,
+        };
         let mut groups = data.groups.as_ref().map_or(Vec::new(), |groups| {
             let all = group_digests(groups);
             groups.codes.iter().map(|&code| all[code as usize]).collect()
@@ -56,6 +60,11 @@ impl Model {
     pub(crate) fn remember(mut self, data: &Dataset) -> Result<Model> {
         self.seen = TrainingDigests::of(data)?;
         Ok(self)
+    }
+
+    /// Whether it can tell which bags it was trained on. Models of maps or of drawn instances cannot, nor those of older versions.
+    pub fn knows_training_bags(&self) -> bool {
+        !self.seen.bags.is_empty()
     }
 
     /// The bags that it was trained on: predictions for them are not a test. Models saved by older versions do not have this
