@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::{Context as _, Result, bail};
 use bagwise::io::files::read_bounded;
 use bagwise::io::{Column, ReadOptions};
-use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName};
+use bagwise::judge::{MethodSummary, MetricSummary, ProtocolName, Truth};
 use bagwise::plan::{METHOD_TIME, NOMINAL_TIME};
-use bagwise::{Dataset, Evaluate, Evaluation, Event, LEVEL, Shard, Target, TimePlan, human_bytes};
+use bagwise::{BASELINE, Dataset, Evaluate, Evaluation, Event, LEVEL, Shard, Target, TimePlan, human_bytes};
 use bagwise_report::Context;
 use clap::Args;
 
@@ -369,8 +369,27 @@ pub(crate) fn remarks(evaluation: &Evaluation) -> Vec<String> {
         ));
     }
     all.extend(evaluation.saw_test_bags());
+    all.extend(finds_no_positive(evaluation));
     all.extend(evaluation.failures());
     all
+}
+
+/// A warning if the recommended method takes no positive bag for one, as metrics that compare bags do not show.
+fn finds_no_positive(evaluation: &Evaluation) -> Option<String> {
+    let method = evaluation.verdict.recommended();
+    let Truth::Classes { codes, names } = &evaluation.roster.truth else { return None };
+    let called = evaluation.plan.positive.as_ref().or(names.get(1)).filter(|_| names.len() == 2)?;
+    let positive = names.iter().position(|name| name == called)? as u32;
+    let fits = evaluation.records.iter().filter(|r| r.key.method == method && r.key.inner.is_none());
+    let labels = fits.filter_map(|r| Some(r.scored.bags.iter().zip(r.scored.labels.as_ref()?))).flatten();
+    let of_positive: Vec<u32> =
+        labels.filter(|(bag, _)| codes[**bag] == positive).map(|(_, &label)| label).collect();
+    let finds_none = !of_positive.is_empty() && !of_positive.contains(&positive);
+    (finds_none && method != BASELINE).then(|| {
+        format!(
+            "{method} predicts no bag of class {called} as such; --balanced or --threshold find some, and take more of the others for one"
+        )
+    })
 }
 
 /// Says so, and how the program ends.

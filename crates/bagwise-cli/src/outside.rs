@@ -83,6 +83,11 @@ pub(crate) fn read(name: &str, path: &Path, classes: &[String]) -> Result<Vec<Ou
                 "{file}, line {line}: the probability {p} is not between 0 and 1; name the column score if it is a score"
             );
         }
+        let sum: f64 = row.probabilities.iter().sum();
+        // Tables are rounded.
+        if row.probabilities.len() > 1 && (sum - 1.0).abs() > 0.02 {
+            bail!("{file}, line {line}: the probabilities add up to {sum}, not to 1");
+        }
         methods.extend(of.clone());
         rows.push((of, row));
     }

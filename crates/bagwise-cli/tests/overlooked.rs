@@ -376,3 +376,86 @@ fn failed_fits_are_not_called_worse_than_a_constant() {
     let again = done(folder.path(), &format!("{line} anew"));
     assert!(text(&again.stdout).contains("\nnext: bagwise fit"), "{}", text(&again.stdout));
 }
+
+#[test]
+fn missing_bag_ids_are_no_name() {
+    let folder = folder();
+    let row = |b: usize, id: &str| format!("{id},{},{}\n", b % 2, b % 5);
+    let table: String = (0..12).map(|b| row(b, if b > 8 { "NA" } else { ["a", "b", "c"][b % 3] })).collect();
+    fs::write(folder.path().join("d.csv"), format!("bag,label,a\n{}", table.replace("a,1", "a,0"))).unwrap();
+    let said = refused(folder.path(), "inspect d.csv");
+    assert!(said.contains("line ") && said.contains("missing") || said.contains("label"), "{said}");
+    fs::write(folder.path().join("e.csv"), "bag,label,a\nx,0,1\ny,1,2\nNA,0,3\nNA,0,4\n").unwrap();
+    let said = refused(folder.path(), "inspect e.csv");
+    assert!(said.contains("line 4: the bag id 'NA' stands for a missing value; fill it in"), "{said}");
+}
+
+/// A table of so many bags, whose one feature follows the label.
+fn table_of(bags: usize, name: &str, label: impl Fn(usize) -> usize) -> String {
+    let row = |b: usize| format!("{name}{b},{},{}\n", label(b), label(b) * 3 + b % 5);
+    format!("bag,label,a\n{}", (0..bags).map(row).collect::<String>())
+}
+
+#[test]
+fn parts_of_a_split_are_asked_about_in_any_spelling() {
+    let folder = folder();
+    fs::write(folder.path().join("d.csv"), table_of(12, "B", |b| b % 2)).unwrap();
+    let line = "evaluate d.csv --method simple-mi -p c=1 -p gamma=1 -p embed=mean --fold-file f.csv";
+    for [train, test] in [["Train", "Test"], ["training", "val"]] {
+        let row = |b: usize| format!("B{b},{}\n", if b < 8 { train } else { test });
+        let rows: String = (0..12).map(row).collect();
+        fs::write(folder.path().join("f.csv"), format!("bag,fold\n{rows}")).unwrap();
+        let said = refused(folder.path(), line);
+        assert!(said.contains("call them train and test and use one split"), "{said}");
+        done(folder.path(), &format!("{line} --protocol given"));
+    }
+}
+
+#[test]
+fn test_bags_with_names_of_training_bags_are_pointed_out() {
+    let folder = folder();
+    fs::write(folder.path().join("d.csv"), table_of(12, "B", |b| b % 2)).unwrap();
+    let rounded = table_of(12, "B", |b| b % 2).replace(",4\n", ",4.001\n").replace(",3\n", ",3.001\n");
+    fs::write(folder.path().join("t.csv"), rounded).unwrap();
+    let line = "evaluate d.csv --method simple-mi -p c=1 -p gamma=1 -p embed=mean --inner 2 --test t.csv";
+    let output = done(folder.path(), line);
+    let said = text(&output.stderr);
+    assert!(said.contains("12 of 12 test bags have the name of a training bag, such as 'B0'"), "{said}");
+}
+
+#[test]
+fn a_column_in_the_place_of_the_label_is_noticed() {
+    let folder = folder();
+    fs::write(folder.path().join("d.csv"), table_of(12, "B", |b| b % 2)).unwrap();
+    done(
+        folder.path(),
+        "fit d.csv --method simple-mi -p c=1 -p gamma=1 -p embed=mean --inner 2 -o m.bagwise",
+    );
+    let rows: String = (0..12).map(|b| format!("N{b},{}.5,{}\n", b % 3, b % 5)).collect();
+    fs::write(folder.path().join("new.csv"), format!("bag,label,a\n{rows}")).unwrap();
+    let output = done(folder.path(), "predict m.bagwise new.csv");
+    let said = text(&output.stderr);
+    assert!(said.contains("was read as the label of a bag, and the model knows no such label"), "{said}");
+    assert!(!said.contains("evaluate --model"), "{said}");
+    let output = done(folder.path(), "predict m.bagwise d.csv");
+    assert!(!text(&output.stderr).contains("no such label"), "{}", text(&output.stderr));
+    let said = refused(folder.path(), "evaluate --model m.bagwise d.csv --shard 1/2 -o x");
+    assert!(said.contains("--shard is for fits, and --model makes none"), "{said}");
+}
+
+#[test]
+fn a_method_that_finds_no_positive_bag_is_not_recommended_without_a_word() {
+    let folder = folder();
+    // Positive bags are large, but too few for a machine that hardly pays for its errors.
+    let row = |b: usize| {
+        let positive = usize::from(b.is_multiple_of(12));
+        format!("B{b},{positive},{}\n", b * 7 % 11 + 5 * positive)
+    };
+    let rows: String = (0..120).map(row).collect();
+    fs::write(folder.path().join("d.csv"), format!("bag,label,a\n{rows}")).unwrap();
+    let line = "compare d.csv --methods mi-kernel -p mi-kernel.c=0.01 -p simple-mi.c=0.01 --optimize roc_auc --folds 3 --inner 2 -o c --no-report";
+    let output = done(folder.path(), line);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.contains("clearly better than a constant prediction"), "{out}");
+    assert!(err.contains("predicts no bag of class 1 as such; --balanced or --threshold"), "{err}");
+}

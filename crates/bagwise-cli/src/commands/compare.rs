@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use bagwise::io::{OutputKind, save_whole};
-use bagwise::judge::{Difference, MethodSummary, Truth};
+use bagwise::judge::{Difference, MethodSummary, Metric, Truth};
 use bagwise::plan::NOMINAL_TIME;
 use bagwise::run::files::{REPORT, SUMMARY};
 use bagwise::{BASELINE, Evaluation, RecordLocation, Target, TimePlan};
@@ -200,6 +200,16 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         return judging::run_shard(evaluate, shard, args.judging.level, &folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
+    for (name, _) in &args.with {
+        let own = results.verdict.table.iter().find(|line| line.method == *name);
+        let area = own.and_then(|line| line.metrics.iter().find(|m| m.metric == Metric::RocAuc)?.mean);
+        if let Some(area) = area.filter(|&area| area < 0.3) {
+            session.note(&format!(
+                "{name}: the ROC AUC is {area:.3}, so the scores may be those of the other class, or distances; a higher score must mean {}",
+                results.plan.positive.as_deref().or(classes.get(1).map(String::as_str)).unwrap_or("the positive class"),
+            ));
+        }
+    }
     let remarks = judging::remarks(&results);
     let mut comparison = Comparison::new(&results, args, name)?;
     comparison.warnings = [session.take_notes(), remarks.clone()].concat();
