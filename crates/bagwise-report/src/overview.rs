@@ -139,8 +139,15 @@ impl Overview {
         let (n, k) = (self.ranks.data.len(), self.ranks.methods.len());
         let best = self.ranks.best();
         let name = &self.ranks.methods[best];
+        let equal = |&m: &usize| self.ranks.average[m] == self.ranks.average[best];
+        let ties: Vec<&str> =
+            self.order().iter().filter(|m| equal(m)).map(|&m| self.ranks.methods[m].as_str()).collect();
+        let (who, verb) = match ties.len() {
+            1 => (name.clone(), "has"),
+            _ => (listed(&ties), "share"),
+        };
         let mut text = format!(
-            "Over {n} data sets {name} has the best average rank by {}: {} of {k}",
+            "Over {n} data sets {who} {verb} the best average rank by {}: {} of {k}",
             heading(self.metric),
             fixed(self.ranks.average[best], 2)
         );

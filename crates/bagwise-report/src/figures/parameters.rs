@@ -116,7 +116,8 @@ impl MethodsChosen {
             let what = if of_values { "squared error" } else { "squared error of the probabilities" };
             text += &format!(
                 " {} took several methods together. On inner folds, their {what} was {way} by {by} on average than that of the \
-                 single method. This difference decided whether they were taken, so it is no estimate for new bags.",
+                 single method. They are taken unless they are worse by more than one standard error, so this is no estimate for new \
+                 bags.",
                 if *fits == 1 {
                     "It".into()
                 } else if gains.len() == *fits {
@@ -431,8 +432,8 @@ mod tests {
         assert_eq!(
             said,
             "2 different choices in 3 folds. 2 of 3 folds took several methods together. On inner folds, their squared error of the \
-             probabilities was lower by 0.125 on average than that of the single method. This difference decided whether they \
-             were taken, so it is no estimate for new bags."
+             probabilities was lower by 0.125 on average than that of the single method. They are taken unless they are worse by \
+             more than one standard error, so this is no estimate for new bags."
         );
         assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("All folds took"));
         assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("their squared error was higher by 0.5"));
