@@ -47,7 +47,7 @@ impl Output for All {
 }
 
 /// A row per method; `[yes, no]` are the words for whether it predicts numbers, and for whether it explains predictions by
-/// instance (`some`: with some of its parameters).
+/// instance (`some`: with some of its parameters or members).
 fn all(head: [&str; 5], [yes, no]: [&str; 2]) -> Rows {
     let mut rows = Rows::new(head);
     for method in by_complexity() {
@@ -55,7 +55,7 @@ fn all(head: [&str; 5], [yes, no]: [&str; 2]) -> Rows {
         let numbers = if info.regression { yes } else { no };
         let explains = match info.explains {
             Explains::No(_) | Explains::Bias => no,
-            Explains::AdditiveFor(_) => "some",
+            Explains::AdditiveFor(_) | Explains::ByMembers(_) => "some",
             _ => yes,
         };
         rows.push(vec![

@@ -508,6 +508,10 @@ impl Experiment {
                 entry.name
             );
         }
+        // That is about the full version.
+        if self.shortened.is_some() {
+            return Ok(None);
+        }
         let around = self.tolerance.as_ref().zip(entry.reference.get(data)).map(|(t, &r)| t.around(r));
         Ok(given.or(around.transpose()?))
     }
