@@ -250,7 +250,7 @@ class Bags:
         ----------
         several : iterable of Bags
             Bags over the same features, in the same order. Names of bags must differ, unless they are just numbers;
-            groups and kept columns are preserved if all have them.
+            kept columns are preserved if all have them. Either all have groups, or none.
 
         Examples
         --------
@@ -271,6 +271,10 @@ class Bags:
                 )
             if part.categories != first.categories:
                 raise ValueError("the categories differ; make one frame of all rows, and bags of that")
+            if (part.groups is None) != (first.groups is None):
+                raise ValueError(
+                    "some of these bags have groups and others have none, so folds could split the groups; give groups to all of them"
+                )
         named = any(part._has_ids for part in parts)
         ids = [name for part in parts for name in part.ids] if named else None
         sizes = np.concatenate([part.sizes() for part in parts])

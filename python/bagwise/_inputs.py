@@ -411,6 +411,11 @@ def _by_name(bags: list[Any]) -> tuple[list[Any], list[str] | None]:
         first, names = list(range(len(first))), None
     else:
         refuse_roles(names, lambda _, __: "drop it from every bag")
+        if "bag" in names:
+            raise ValueError(
+                "a list holds one frame per bag, so its column 'bag' would be learned from as a feature; give one frame or table of all "
+                "rows, or drop the column from every bag"
+            )
 
     def ordered(bag: Any, own: list[Any]) -> Any:
         if own == first:

@@ -330,7 +330,8 @@ def compare(
     >>> sorted(row["method"] for row in table)
     ['majority', 'mi-kernel', 'simple-mi']
     """
-    wanted = [] if methods is None else [methods] if isinstance(methods, str) else list(methods)
+    # None leaves the choice to the plan; no methods are the baselines alone.
+    wanted = [] if methods is None else [methods] if isinstance(methods, str) else list(methods) or ["majority"]
     return _judge(
         bags,
         y,

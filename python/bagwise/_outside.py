@@ -94,6 +94,17 @@ def _of_fold(
         if function is None:
             return [[] for _ in test]
         given = checked(method, function(some), np.float64, (1, 2))
+        if (
+            absent is not None
+            and given.ndim == 2
+            and given.shape[1] > 1
+            and np.abs(given.sum(axis=1) - 1.0).max() > 1e-3
+        ):
+            at = int(np.abs(given.sum(axis=1) - 1.0).argmax())
+            raise ValueError(
+                f"estimators: {method} of {name!r} gives probabilities with the sum {given[at].sum():.4g} for "
+                f"{bags._called(test[at])} {where}; they must add up to 1"
+            )
         return _by_class(given, list(getattr(model, "classes_", labels).tolist()), labels, absent)
 
     probabilities, scores = by_class("predict_proba", 0.0), by_class("decision_function", None)
@@ -112,6 +123,9 @@ def _by_class(
     """
     if found.ndim == 2 and found.shape[1] == 1 < len(own) == 2:
         found = found[:, 0]
+    if found.ndim == 1 and len(own) == 2 < len(labels):
+        # Of several classes, two were trained on.
+        found = np.stack([-found, found], axis=1)
     if found.ndim == 1:
         return [[float(v)] for v in found]
     if found.shape[1] != len(own):

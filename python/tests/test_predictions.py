@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,20 @@ def test_answers_of_estimators_from_elsewhere_fit_the_bags(small: Dataset) -> No
     column = judged(small.y, lambda X: np.zeros(len(X), int), lambda X: np.arange(len(X)).reshape(-1, 1))
     flat = judged(small.y, lambda X: np.zeros(len(X), int), lambda X: np.arange(len(X)))
     assert [row["roc_auc"] for row in column] == [row["roc_auc"] for row in flat]
+
+
+def test_probabilities_of_estimators_add_up_and_classes_may_be_absent(small: Dataset) -> None:
+    class Sure(Answers):
+        def predict_proba(self, X: Any) -> Any:
+            return np.full((len(X), 2), 0.9)
+
+    given = {"methods": ["majority"], "folds": [0, 1] * 20}
+    with pytest.raises(ValueError, match=r"predict_proba of 'mine' gives probabilities with the sum 1.8"):
+        bagwise.compare(list(small.bags), small.y, estimators={"mine": Sure(lambda X: np.zeros(len(X), int))}, **given)
+    y = np.array(["a", "b"] * 19 + ["c", "c"])
+    folds = [i % 3 for i in range(38)] + [2, 2]
+    mine = bagwise.SimpleMIClassifier(c=1.0, n_jobs=1, probability=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = bagwise.compare(list(small.bags), y, methods=[], estimators={"mine": mine}, folds=folds)
+    assert sorted(row["method"] for row in table) == ["majority", "mine", "simple-mi"]

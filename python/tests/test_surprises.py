@@ -628,3 +628,23 @@ def test_a_frame_with_ids_beside_it_may_have_more_columns(small: Dataset) -> Non
         warnings.simplefilter("error")
         assert np.array_equal(model.predict((more, ids)), wanted)
         assert np.array_equal(model.predict((more.assign(bag="other"), ids)), wanted)
+
+
+def test_a_column_of_bag_names_in_every_bag_is_no_feature() -> None:
+    frame = pd.DataFrame({"bag": ["a", "a", "b", "b"], "x": [1.0, 2.0, 3.0, 4.0]})
+    pieces = [piece for _, piece in frame.groupby("bag")]
+    for given in (pieces, dict(zip("ab", pieces, strict=True))):
+        with pytest.raises(ValueError, match="its column 'bag' would be learned from as a feature; give one frame"):
+            Bags(given)
+    pa = pytest.importorskip("pyarrow")
+    reader = pa.Table.from_pandas(frame, preserve_index=False).to_reader(max_chunksize=2)
+    with pytest.raises((ValueError, TypeError)):
+        Bags(reader)
+
+
+def test_bags_with_and_without_groups_are_not_added() -> None:
+    rows = [[[1.0]], [[2.0]]]
+    one, other = Bags(rows, ids=["a", "b"], groups=[1, 1]), Bags(rows, ids=["c", "d"])
+    for pair in ((one, other), (other, one)):
+        with pytest.raises(ValueError, match="some of these bags have groups and others have none"):
+            pair[0] + pair[1]
