@@ -14,6 +14,7 @@ use bagwise::method::{
 };
 use bagwise::methods::{self, METHODS};
 use bagwise::model::{Model, Prediction, pack, unpack};
+use bagwise::multiclass::Scheme;
 use bagwise::params::{Grid, Kind, ParamSpec, Point, WhenUnset};
 use bagwise::preprocess::Scale;
 use bagwise::unstable::engine::cells::products;
@@ -168,6 +169,28 @@ fn heavy_fits_are_made_one_after_another_and_light_ones_side_by_side() {
         let method = Watched::leaked(labels, heavy, patience);
         tune(method, &data(18, 2, 2, 2), &Ctx::default());
         assert_eq!(method.fits[1].load(Ordering::SeqCst) == 1, heavy, "{labels} {heavy}");
+    }
+}
+
+#[test]
+fn heavy_fits_of_many_machines_are_made_one_after_another_too() {
+    for heavy in [true, false] {
+        let patience = if heavy { Duration::from_millis(5) } else { Duration::from_secs(60) };
+        let method = Watched::leaked(false, heavy, patience);
+        // 21 classes, so 210 machines for pairs, of a single point.
+        let setup = ResolvedConfig {
+            scheme: Scheme::OneVsOne,
+            ..ResolvedConfig::new(method, grid(method, &[], WhenUnset::Default, false))
+        };
+        let data = data(42, 2, 2, 21);
+        let learner = TrainingTask::new(&data, &setup, None).unwrap();
+        assert_eq!(learner.tasks.len(), 210);
+        let all: Vec<usize> = (0..42).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let ctx = Ctx::default();
+        let frame = learner.frame(&all, &setup.grid.points, &ctx).unwrap();
+        pool.install(|| learner.fit(&frame, &[0], &all, &ctx)).unwrap();
+        assert_eq!(method.fits[1].load(Ordering::SeqCst) == 1, heavy, "{heavy}");
     }
 }
 

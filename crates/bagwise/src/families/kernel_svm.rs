@@ -341,9 +341,9 @@ pub(crate) fn expand(
         }
     };
     let outputs = biases.len().max(1);
-    match biases.len() < MANY_MACHINES {
-        true => scores.data_mut().chunks_exact_mut(outputs).enumerate().for_each(fill),
-        false => scores.data_mut().par_chunks_exact_mut(outputs).enumerate().for_each(fill),
+    match biases.len() > MANY_MACHINES {
+        true => scores.data_mut().par_chunks_exact_mut(outputs).enumerate().for_each(fill),
+        false => scores.data_mut().chunks_exact_mut(outputs).enumerate().for_each(fill),
     }
     let nearest = (0..kernel.rows()).map(|b| {
         let similarity = kernel.row(b).iter().enumerate().map(|(k, value)| value / length(b, k));

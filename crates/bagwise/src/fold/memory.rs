@@ -1,7 +1,7 @@
 //! The memory that machines and their outputs take. Of few classes it is nothing beside a Gram; pairs of 2,000 classes are two
 //! million machines, whose outputs for as many bags fill 32 GB.
 
-use super::{MANY_MACHINES, TrainingTask};
+use super::TrainingTask;
 use bagwise_core::{Ctx, Message, Result};
 
 /// So many bytes are never refused: the program itself takes as much.
@@ -40,7 +40,7 @@ impl TrainingTask<'_> {
     ) -> Result<()> {
         let machines = self.tasks.len();
         let needed = self.machine_bytes(train, points).saturating_add(self.output_bytes(tested));
-        if machines <= MANY_MACHINES || needed <= ALWAYS {
+        if !self.has_many_machines() || needed <= ALWAYS {
             return Ok(());
         }
         let pairs = self.tasks[0].minus.is_some();

@@ -308,6 +308,11 @@ impl<'a> TrainingTask<'a> {
         matches!(self.target, Target::Values(_))
     }
 
+    /// True if what belongs to each machine is not kept side by side, because there are so many.
+    fn has_many_machines(&self) -> bool {
+        self.tasks.len() > MANY_MACHINES
+    }
+
     /// Number of classes; 0 for real values.
     pub fn classes(&self) -> usize {
         match self.target {
@@ -430,8 +435,9 @@ impl<'a> TrainingTask<'a> {
             ctx.check()?;
             problem.map(|problem| frame.prepared(k).fit(points, &problem.training(), ctx)).transpose()
         };
-        // Of many machines on what is shared each is small.
-        let side_by_side = self.tasks.len() >= MANY_MACHINES && frame.is_shared();
+        // Each of many machines is small, unless the fits of a method fill the memory that there is.
+        let bytes = frame.fit_bytes().saturating_mul(rayon::current_num_threads() as u64);
+        let side_by_side = self.has_many_machines() && frame.is_shared() && bytes <= ctx.memory / 2;
         let mut problems = self.problems(frame, train).enumerate();
         loop {
             let some: Vec<_> = problems.by_ref().take(if side_by_side { PROBLEMS } else { 1 }).collect();
@@ -551,9 +557,9 @@ impl<'a> TrainingTask<'a> {
     /// What follows from the outputs for each bag; side by side if they are many.
     pub(crate) fn of_each_bag<T: Send>(&self, outputs: &Mat, of: impl Fn(&[f64]) -> T + Sync) -> Vec<T> {
         let rows = 0..outputs.rows();
-        match self.tasks.len() < MANY_MACHINES {
-            true => rows.map(|b| of(outputs.row(b))).collect(),
-            false => rows.into_par_iter().map(|b| of(outputs.row(b))).collect(),
+        match self.has_many_machines() {
+            true => rows.into_par_iter().map(|b| of(outputs.row(b))).collect(),
+            false => rows.map(|b| of(outputs.row(b))).collect(),
         }
     }
 

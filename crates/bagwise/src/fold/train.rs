@@ -4,7 +4,7 @@
 
 use super::ensemble::Gain;
 use super::portfolio::{self, Choice, ChosenTogether};
-use super::{Answers, FoldScope, MANY_MACHINES, Machines, PreparedFold, Refit, TrainingTask, Tuned};
+use super::{Answers, FoldScope, Machines, PreparedFold, Refit, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::familiar::Familiarity;
 use crate::method::Predictor;
@@ -316,7 +316,7 @@ fn constant_value(
     };
     let folds = portfolio::folds_of(train, inner);
     let repeated = |row: &[f64]| Mat::new(train.len(), row.len(), row.repeat(train.len()));
-    if constants.len() > MANY_MACHINES && !metric.needs_probabilities() {
+    if learner.has_many_machines() && !metric.needs_probabilities() {
         let summary = learner.summary(&Mat::from_rows(&[constants]), metric);
         return learner.judge_summary(&truth, &repeated(summary.data()), metric, &folds);
     }

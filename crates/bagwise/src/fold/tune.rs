@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use rayon::prelude::*;
 
 use super::grow::GrownPoint;
-use super::{FoldScope, MANY_MACHINES, Machines, PreparedFold, TrainingTask, Tuned};
+use super::{FoldScope, Machines, PreparedFold, TrainingTask, Tuned};
 use crate::calibrate::Calibration;
 use crate::method::draws_on_all;
 use crate::params::{Grid, Point};
@@ -57,7 +57,7 @@ impl TrainingTask<'_> {
         {
             admitted.retain(|i| points.contains(i));
         }
-        let summary = match self.tasks.len() > MANY_MACHINES && admitted.len() > 1 {
+        let summary = match self.has_many_machines() && admitted.len() > 1 {
             true if !metric.needs_probabilities() => Some(metric),
             _ => None,
         };
