@@ -58,7 +58,7 @@ pub(crate) struct Gain {
 
 impl Gain {
     /// Whether it is not negative by more than its standard error. What makes no difference at all is not worth having.
-    fn holds_its_own(&self) -> bool {
+    fn is_not_clearly_worse(&self) -> bool {
         self.mean > -self.error
     }
 }
@@ -155,8 +155,8 @@ impl<'a> Judge<'a> {
 
     /// Members with their shares, from some rows, the largest share first: in each round the learner is added that makes the mean
     /// best, for the first time or again. If the best alone is better than all together, it remains alone.
-    fn greedy(&self, odds: &[(usize, Mat)], rows: &[usize]) -> Vec<(usize, f64)> {
-        let Some((_, first)) = odds.first() else { return Vec::new() };
+    fn greedy(&self, odds: &[(usize, Mat)], rows: &[usize], ctx: &Ctx) -> Result<Vec<(usize, f64)>> {
+        let Some((_, first)) = odds.first() else { return Ok(Vec::new()) };
         let mut times = vec![0_usize; odds.len()];
         let mut sum = Mat::zeros(first.rows(), first.cols());
         let mut mean = sum.clone();
@@ -166,6 +166,7 @@ impl<'a> Judge<'a> {
             let full = times.iter().filter(|&&t| t > 0).count() == MOST_MEMBERS;
             let mut found = (0, f64::INFINITY);
             for (i, (_, own)) in odds.iter().enumerate().filter(|(i, _)| !full || times[*i] > 0) {
+                ctx.check()?;
                 for &row in rows {
                     let parts = sum.row(row).iter().zip(own.row(row));
                     mean.row_mut(row).iter_mut().zip(parts).for_each(|(m, (a, b))| *m = share * (a + b));
@@ -184,14 +185,14 @@ impl<'a> Judge<'a> {
         }
         // Copies of one method gain nothing but rounding.
         if together >= alone.1 * (1.0 - 1e-6) {
-            return vec![(odds[alone.0].0, 1.0)];
+            return Ok(vec![(odds[alone.0].0, 1.0)]);
         }
         let mut members: Vec<(usize, f64)> = (odds.iter().zip(times))
             .filter(|(_, times)| *times > 0)
             .map(|((which, _), times)| (*which, times as f64 / ROUNDS as f64))
             .collect();
         members.sort_by(|a, b| b.1.total_cmp(&a.1));
-        members
+        Ok(members)
     }
 
     /// Adds a share of log odds in some rows.
@@ -240,7 +241,7 @@ impl<'a> Judge<'a> {
             for &which in &joining {
                 odds.push((which, of(which)?));
             }
-            let members = self.greedy(&odds, &others);
+            let members = self.greedy(&odds, &others, ctx)?;
             let mut together = Mat::zeros(self.folds.len(), self.task.tasks.len());
             Self::sum(&members, &odds, &tested, &mut together);
             let alone = of(single)?;
@@ -249,13 +250,13 @@ impl<'a> Judge<'a> {
                     self.weights[row] * (self.loss(alone.row(row), row) - self.loss(together.row(row), row));
             }
         }
-        let Some(gain) = self.gain(&gains).filter(Gain::holds_its_own) else { return Ok(None) };
+        let Some(gain) = self.gain(&gains).filter(Gain::is_not_clearly_worse) else { return Ok(None) };
         let mut odds = Vec::with_capacity(joining.len());
         for &which in &joining {
             odds.push((which, self.cross_fitted(|v| learners[which].without[v], ctx)?));
         }
         let all = self.rows(|_| true);
-        let members = self.greedy(&odds, &all);
+        let members = self.greedy(&odds, &all, ctx)?;
         let mut out_of_fold = Mat::zeros(self.folds.len(), self.task.tasks.len());
         Self::sum(&members, &odds, &all, &mut out_of_fold);
         Ok(Some(MethodMix { members, out_of_fold, gain }))
@@ -387,7 +388,7 @@ mod tests {
         let own = |which: usize| judge.value(|v| all[which].without[v], &ctx).unwrap();
         assert!(own(2) > own(0), "{} {}", own(2), own(0));
         let odds = |which: usize| (which, judge.cross_fitted(|v| all[which].without[v], &ctx).unwrap());
-        let members = judge.greedy(&[odds(0), odds(1), odds(2)], &rows);
+        let members = judge.greedy(&[odds(0), odds(1), odds(2)], &rows, &ctx).unwrap();
         assert!(members.iter().all(|m| m.0 != 2), "{members:?}");
     }
 
@@ -419,9 +420,9 @@ mod tests {
         let folds = vec![0; BAGS];
         let judge = Judge::new(&task, &all, &folds);
         let gains: Vec<f64> = (0..BAGS).map(|b| if b < 20 { -1.0 } else { 0.05 }).collect();
-        assert!(judge.gain(&gains).unwrap().holds_its_own());
+        assert!(judge.gain(&gains).unwrap().is_not_clearly_worse());
         let alone = Judge { units: (0..BAGS).collect(), ..judge };
-        assert!(!alone.gain(&gains).unwrap().holds_its_own());
-        assert!(!alone.gain(&[0.0; BAGS]).unwrap().holds_its_own(), "no difference at all");
+        assert!(!alone.gain(&gains).unwrap().is_not_clearly_worse());
+        assert!(!alone.gain(&[0.0; BAGS]).unwrap().is_not_clearly_worse(), "no difference at all");
     }
 }

@@ -7,7 +7,7 @@
 
 use super::ensemble::{Gain, Judge, OutOfFold};
 use super::tune::Among;
-use super::{FoldScope, LEVEL, MANY_MACHINES, TrainOptions, TrainingTask, Tuned};
+use super::{FoldScope, LEVEL, TrainOptions, TrainingTask, Tuned};
 use bagwise_core::{Ctx, Error, Mat, Result, Target};
 use bagwise_judge::{Fold, Influences, Repeat, recommended};
 
@@ -203,8 +203,8 @@ fn entrant(
     let finite = tuned.out_of_fold.data().iter().any(|v| v.is_finite());
     let loss = match thinned && finite {
         true => {
-            // With many machines there are none. Then nobody is judged by them: who chose with the fold would look better.
-            let many = learners.iter().any(|l| l.tasks.len() > MANY_MACHINES);
+            // With many machines there may be none. Then nobody is judged by them: who chose with the fold would look better.
+            let many = learners.iter().any(TrainingTask::has_many_machines);
             let without = |v: usize| match tuned.without.get(v) {
                 Some(outputs) if !many => outputs,
                 _ => &tuned.out_of_fold,
