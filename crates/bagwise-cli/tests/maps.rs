@@ -98,6 +98,18 @@ fn a_machine_on_maps_is_that_of_fit() {
 }
 
 #[test]
+fn a_model_of_maps_says_that_it_cannot_tell_its_training_bags() {
+    let home = prepared(false);
+    done(home.path(), "fit --maps maps --model whole.bagwise --labels labels.csv -o maps.bagwise");
+    let said = |model: &str| {
+        let output = done(home.path(), &format!("evaluate --model {model} t.csv"));
+        text(&output.stderr).to_string()
+    };
+    assert!(said("maps.bagwise").contains("cannot tell which bags it was trained on"));
+    assert!(said("whole.bagwise").contains("800 of the 800 bags are in the training data"));
+}
+
+#[test]
 fn the_machine_may_be_another_and_bags_may_be_fewer() {
     let home = prepared(false);
     let fit = "fit --maps maps --model whole.bagwise";
@@ -212,7 +224,7 @@ fn maps_that_do_not_say_by_which_model_are_learned_from_with_one_warning() {
     let said = done(home.path(), "fit --maps maps --model a.bagwise --labels labels.csv -o new.bagwise");
     let said = text(&said.stderr);
     assert_eq!(
-        said.matches("2 of 2 files do not say which model made their maps, such as maps/p.npz").count(),
+        said.matches("2 of 2 files do not record the model that made their maps, such as maps/p.npz").count(),
         1,
         "{said}"
     );

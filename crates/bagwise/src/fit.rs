@@ -215,7 +215,8 @@ impl<'a> Fit<'a> {
             })?;
         }
         let folds = self.conformal.map(|folds| self.outer_folds(folds, pool, &all)).transpose()?;
-        let mut model = train(&learners, &all, splits, &wanted, &self.ctx.sharing())?.remember(self.data)?;
+        let mut model = train(&learners, &all, splits, &wanted, &self.ctx.sharing())?;
+        model = model.remember(self.data, self.maps.is_none())?;
         if let Some((base, _)) = &self.maps {
             // Of instances only the model that made the maps knows something.
             model.header.features = base.header.features.clone();

@@ -16,11 +16,11 @@ pub(super) struct TrainingDigests {
 const NAMES: [&str; 2] = ["training.bags", "training.groups"];
 
 impl TrainingDigests {
-    fn of(data: &Dataset) -> Result<TrainingDigests> {
-        // Of maps there are no instances, and of instances that were drawn the bag has more.
-        let mut bags = match data.bags.instance_count() == 0 || data.drawn.is_some() {
-            true => Vec::new(),
-            false => bag_digests(&data.bags)?,
+    fn of(data: &Dataset, has_instances: bool) -> Result<TrainingDigests> {
+        // Of instances that were drawn the bag has more.
+        let mut bags = match has_instances && data.drawn.is_none() {
+            true => bag_digests(&data.bags)?,
+            false => Vec::new(),
         };
         let mut groups = data.groups.as_ref().map_or(Vec::new(), |groups| {
             let all = group_digests(groups);
@@ -56,9 +56,9 @@ fn group_digests(groups: &Groups) -> Vec<u64> {
 }
 
 impl Model {
-    /// Stores digests of the bags it was trained on.
-    pub(crate) fn remember(mut self, data: &Dataset) -> Result<Model> {
-        self.seen = TrainingDigests::of(data)?;
+    /// Stores digests of the bags it was trained on, unless these are maps without the instances, and of their groups.
+    pub(crate) fn remember(mut self, data: &Dataset, has_instances: bool) -> Result<Model> {
+        self.seen = TrainingDigests::of(data, has_instances)?;
         Ok(self)
     }
 
