@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::doubt::{self, DroppedColumn};
 use super::relatives::dropped_column;
 use super::stream::{SeenBags, comes_back};
-use super::text::{Markers, WHOLE, number, shown};
+use super::text::{Markers, WHOLE, is_missing, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
     Bags, CarriedColumn, Dataset, Error, Feature, Groups, Instances, Message, Place, Result, Setting, Target,
@@ -134,7 +134,8 @@ impl BagBuilder {
     }
 
     fn new_bag(&mut self, line: u64, bag: &str, label: &str, group: &str) -> Result<()> {
-        if self.markers.missing(bag.as_bytes()) {
+        // A number that stands for a missing value elsewhere may well name a bag.
+        if is_missing(bag.as_bytes()) {
             let found = format!("the bag id '{bag}' stands for a missing value");
             return Err(self.error(line, found, "fill it in, or call the bag something else"));
         }
