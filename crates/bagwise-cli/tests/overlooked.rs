@@ -380,14 +380,39 @@ fn failed_fits_are_not_called_worse_than_a_constant() {
 #[test]
 fn missing_bag_ids_are_no_name() {
     let folder = folder();
-    let row = |b: usize, id: &str| format!("{id},{},{}\n", b % 2, b % 5);
-    let table: String = (0..12).map(|b| row(b, if b > 8 { "NA" } else { ["a", "b", "c"][b % 3] })).collect();
-    fs::write(folder.path().join("d.csv"), format!("bag,label,a\n{}", table.replace("a,1", "a,0"))).unwrap();
-    let said = refused(folder.path(), "inspect d.csv");
-    assert!(said.contains("line ") && said.contains("missing") || said.contains("label"), "{said}");
     fs::write(folder.path().join("e.csv"), "bag,label,a\nx,0,1\ny,1,2\nNA,0,3\nNA,0,4\n").unwrap();
     let said = refused(folder.path(), "inspect e.csv");
     assert!(said.contains("line 4: the bag id 'NA' stands for a missing value; fill it in"), "{said}");
+    // A number that the user calls missing is so among the features.
+    fs::write(folder.path().join("n.csv"), "bag,label,a\n1,0,1\n2,1,2\n3,0,3\n4,1,3\n").unwrap();
+    let read = json(folder.path(), "inspect n.csv --missing-values 3");
+    assert_eq!((&read["bags"], &read["missing"]), (&4.into(), &2.into()), "{read}");
+}
+
+#[test]
+fn labels_of_a_regression_model_are_its_own() {
+    let folder = folder();
+    let rows: String = (0..24).map(|b| format!("B{b},{},{}\n", b % 12, b % 12 + b % 3)).collect();
+    fs::write(folder.path().join("d.csv"), format!("bag,label,a\n{rows}")).unwrap();
+    fs::write(
+        folder.path().join("new.csv"),
+        format!("bag,label,a\n{}", rows.replace('B', "N").replace("0\n", "7\n")),
+    )
+    .unwrap();
+    let line = "fit d.csv --task regression --method simple-mi -p c=1 -p gamma=1 -p embed=mean --inner 2 -o m.bagwise";
+    done(folder.path(), line);
+    // Whole numbers are no classes here.
+    let said = done(folder.path(), "predict m.bagwise new.csv");
+    let said = text(&said.stderr);
+    assert!(
+        !said.contains("was read as the label") && said.contains("next: bagwise evaluate --model"),
+        "{said}"
+    );
+    // A column of words was taken for the label by mistake.
+    let words: String = (0..4).map(|b| format!("W{b},{},{b}\n", ["red", "blue"][b % 2])).collect();
+    fs::write(folder.path().join("w.csv"), format!("bag,label,a\n{words}")).unwrap();
+    let said = done(folder.path(), "predict m.bagwise w.csv");
+    assert!(text(&said.stderr).contains("'red' was read as the label of a bag"), "{}", text(&said.stderr));
 }
 
 /// A table of so many bags, whose one feature follows the label.

@@ -166,7 +166,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     }
     if let Some(label) = &strange {
         session.warn(&format!(
-            "'{label}' was read as the label of a bag, and the model knows no such label; check that the columns are those of the training \
+            "'{label}' was read as the label of a bag, but the model was not trained on this label; check that the columns are those of the training \
              data, or name the column with --label"
         ));
     }

@@ -55,8 +55,15 @@ pub fn unknown_label(model: &Model, target: &Target) -> Option<String> {
         (Target::Classes { codes, names }, false) => {
             coded_like(codes, names, classes).err().map(String::from)
         }
-        (Target::Values(values), false) => values.first().map(f64::to_string),
-        (Target::Classes { names, .. }, true) => names.first().cloned(),
+        // Labels are read without knowing the model: whole numbers are taken for classes, and others for numbers.
+        (Target::Values(values), false) => {
+            let names: Vec<String> = values.iter().map(f64::to_string).collect();
+            let codes: Vec<u32> = (0..names.len() as u32).collect();
+            coded_like(&codes, &names, classes).err().map(String::from)
+        }
+        (Target::Classes { names, .. }, true) => {
+            names.iter().find(|name| !name.parse::<f64>().is_ok_and(f64::is_finite)).cloned()
+        }
     }
 }
 
