@@ -149,7 +149,8 @@ fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
         ("instance label", options.instance_label.is_some()),
         ("kept", !options.keep.is_empty()),
         ("ignored", !options.ignore.is_empty()),
-        ("categorical", !options.categorical.is_empty()),
+        // What only a model asks for, the user did not give.
+        ("categorical", options.categorical.iter().any(|column| !options.optional.contains(column))),
     ];
     match named.iter().find(|(_, given)| *given) {
         None => Ok(()),
