@@ -129,9 +129,7 @@ fn an_input_is_never_overwritten_whatever_its_name() {
     let plain = "bag,x,z\n".to_string()
         + &(0..16).map(|bag| format!("b{bag},{},{}\n", bag % 2, bag)).collect::<String>();
     fs::write(folder.path().join("plain.csv"), plain).unwrap();
-    let run = |words: &[&OsStr]| {
-        Command::new(env!("CARGO_BIN_EXE_bagwise")).args(words).current_dir(folder.path()).output().unwrap()
-    };
+    let run = |words: &[&OsStr]| common::program(folder.path()).args(words).output().unwrap();
     let words = |line: &'static str| line.split(' ').map(OsStr::new);
     let line = words("fit plain.csv --method majority --inner 2 --force --labels").chain([name]);
     let output = run(&line.chain(words("-o")).chain([name]).collect::<Vec<_>>());

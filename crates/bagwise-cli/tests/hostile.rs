@@ -79,7 +79,7 @@ fn huge(path: &Path) {
 
 /// The same as `refused`, in little memory and time.
 fn refused_soon(folder: &Path, line: &str) -> String {
-    let output = shell(folder, &format!("ulimit -v 6000000; timeout 20 \"$BAGWISE\" --threads 1 {line}"));
+    let output = shell(folder, &format!("ulimit -v 6000000; timeout 60 \"$BAGWISE\" --threads 1 {line}"));
     said_no(line, &output)
 }
 
@@ -323,7 +323,7 @@ fn files_that_an_experiment_names_are_regular_files() {
             ["printed = \"NAME\"", "references = \"NAME\"", "facts = [\"NAME\"]", "meta-rank = \"NAME\""]
         {
             fs::write(folder.path().join("e.toml"), experiment(&key.replace("NAME", name))).unwrap();
-            let said = said_no(key, &shell(folder.path(), "timeout 20 \"$BAGWISE\" run e.toml -o out"));
+            let said = said_no(key, &shell(folder.path(), "timeout 60 \"$BAGWISE\" run e.toml -o out"));
             assert!(said.contains("not a regular file"), "{key}: {said}");
         }
     }
@@ -338,11 +338,11 @@ fn numbers_of_runs_have_a_limit() {
     ] {
         let text = experiment("").replace("folds = 2", &format!("folds = 2\n{line}"));
         fs::write(folder.path().join("e.toml"), text).unwrap();
-        let said = said_no(line, &shell(folder.path(), "timeout 20 \"$BAGWISE\" run e.toml -o out"));
+        let said = said_no(line, &shell(folder.path(), "timeout 60 \"$BAGWISE\" run e.toml -o out"));
         assert!(said.contains(why), "{said}");
     }
     let many = "evaluate d.csv --method majority --protocol half --folds 9223372036854775807";
-    let said = said_no(many, &shell(folder.path(), &format!("timeout 20 \"$BAGWISE\" {many}")));
+    let said = said_no(many, &shell(folder.path(), &format!("timeout 60 \"$BAGWISE\" {many}")));
     assert!(said.contains("more than can be kept"), "{said}");
 }
 

@@ -31,11 +31,8 @@ fn records(folder: &Path) -> Vec<String> {
 
 /// The run, on its own in the background.
 fn start(folder: &Path, line: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_bagwise"))
+    common::program(folder)
         .args(line.split_whitespace())
-        .current_dir(folder)
-        .env("BAGWISE_CACHE", common::CACHE)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -234,7 +231,7 @@ fn ctrl_c_keeps_what_is_done_and_says_how_to_go_on() {
     done(folder.path(), &format!("{RUN} -o whole"));
     let file = folder.path().join("stopped/records.jsonl");
     let child = start(folder.path(), &format!("{RUN} -o stopped"));
-    wait_for(&file, 20);
+    wait_for(&file, 5);
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let output = child.wait_with_output().unwrap();
@@ -242,7 +239,7 @@ fn ctrl_c_keeps_what_is_done_and_says_how_to_go_on() {
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert_eq!(text(&output.stdout), "");
     let kept = lines(&file);
-    assert!((20..60).contains(&kept), "{kept}");
+    assert!((5..60).contains(&kept), "{kept}");
     assert!(
         said.contains(&format!("{kept} of 60 fits are saved; run the same command again to resume")),
         "{said}"
@@ -267,7 +264,7 @@ fn the_same_command_goes_on_without_a_folder_named() {
     let folder = folder();
     done(folder.path(), &format!("{RUN} -o whole"));
     let child = start(folder.path(), RUN);
-    let said = interrupt(child, &folder.path().join("musk1-compare/records.jsonl"), 20);
+    let said = interrupt(child, &folder.path().join("musk1-compare/records.jsonl"), 5);
     assert!(said.contains("run the same command again to resume"), "{said}");
     let output = done(folder.path(), RUN);
     assert!(text(&output.stderr).contains("musk1-compare: "), "{}", text(&output.stderr));
@@ -301,7 +298,7 @@ fn an_evaluation_without_a_folder_goes_on_and_leaves_nothing_behind() {
         }
         std::thread::sleep(Duration::from_millis(1));
     };
-    let said = interrupt(child, &kept, 10);
+    let said = interrupt(child, &kept, 3);
     assert!(said.contains("of 50 fits are saved; run the same command again to resume"), "{said}");
     let output = done(folder.path(), &format!("{run} --format json"));
     assert!(text(&output.stderr).contains("of 50 fits are done"), "{}", text(&output.stderr));

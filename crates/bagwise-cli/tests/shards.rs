@@ -46,11 +46,8 @@ fn lines(file: &Path) -> usize {
 
 /// Starts a command and kills it when the file has this many lines.
 fn kill_at(home: &Path, line: &str, file: &Path, count: usize) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_bagwise"))
+    let mut child = common::program(home)
         .args(line.split_whitespace())
-        .current_dir(home)
-        .env("BAGWISE_CACHE", common::CACHE)
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -206,15 +203,10 @@ fn the_script_of_an_array_does_all_shards() {
     let path = Path::new(env!("CARGO_BIN_EXE_bagwise")).parent().unwrap().display();
     let path = format!("{path}:{}", std::env::var("PATH").unwrap());
     for task in 1..=3 {
-        let status = Command::new("sh")
-            .arg("job.sh")
-            .current_dir(home.path())
-            .env("PATH", &path)
-            .env("SLURM_ARRAY_TASK_ID", task.to_string())
-            .stderr(Stdio::null())
-            .status()
-            .unwrap();
-        assert!(status.success());
+        let mut job = Command::new("sh");
+        common::away(&mut job, home.path());
+        job.arg("job.sh").env("PATH", &path).env("SLURM_ARRAY_TASK_ID", task.to_string());
+        assert!(job.stderr(Stdio::null()).status().unwrap().success());
     }
     let joined = done(home.path(), run);
     assert!(text(&joined.stderr).contains("4 of 4 fits are done"), "{}", text(&joined.stderr));

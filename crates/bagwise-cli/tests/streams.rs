@@ -98,10 +98,8 @@ fn a_file_appears_when_it_is_complete() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let home = prepared();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_bagwise"))
+    let mut child = common::program(home.path())
         .args(["predict", "m.bagwise", "t.csv", "--stream", "--format", "csv"])
-        .current_dir(home.path())
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

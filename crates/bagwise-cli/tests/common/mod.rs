@@ -30,7 +30,14 @@ pub(crate) fn copy_tables(folder: &Path) {
 
 /// The program, in a folder, away from any terminal and from settings of the person who runs the tests.
 pub(crate) fn bagwise(folder: &Path, args: &[&str]) -> Output {
-    away(Command::new(env!("CARGO_BIN_EXE_bagwise")).args(args), folder)
+    program(folder).args(args).output().unwrap()
+}
+
+/// The same, to be started with other streams or in the background.
+pub(crate) fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bagwise"));
+    away(&mut command, folder);
+    command
 }
 
 /// A line of shell, in which `bagwise` is the program under test.
@@ -38,16 +45,19 @@ pub(crate) fn bagwise(folder: &Path, args: &[&str]) -> Output {
 pub(crate) fn shell(folder: &Path, line: &str) -> Output {
     let line = format!("bagwise() {{ \"$BAGWISE\" \"$@\"; }}\n{line}");
     let mut command = Command::new("sh");
-    away(command.args(["-c", &line]).env("BAGWISE", env!("CARGO_BIN_EXE_bagwise")), folder)
+    command.args(["-c", &line]).env("BAGWISE", env!("CARGO_BIN_EXE_bagwise"));
+    away(&mut command, folder);
+    command.output().unwrap()
 }
 
-fn away(command: &mut Command, folder: &Path) -> Output {
+/// Gives a command a folder to work in and the settings of a test, whatever program it starts.
+pub(crate) fn away(command: &mut Command, folder: &Path) {
     for name in ["COLUMNS", "NO_COLOR", "BAGWISE_DATA", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
     // Sums differ between instruction sets in their last bits, and now and then a tie of two folds with them.
     command.env("BAGWISE_CACHE", CACHE).env("BAGWISE_SIMD", "avx2");
-    command.current_dir(folder).stdin(Stdio::null()).output().unwrap()
+    command.current_dir(folder).stdin(Stdio::null());
 }
 
 /// What a run printed.
