@@ -125,7 +125,7 @@ def _by_class(
         found = found[:, 0]
     if found.ndim == 1 and len(own) == 2 < len(labels):
         # Of several classes, two were trained on.
-        found = np.stack([-found, found], axis=1)
+        found = np.stack([-found if absent is None else 1.0 - found, found], axis=1)
     if found.ndim == 1:
         return [[float(v)] for v in found]
     if found.shape[1] != len(own):
