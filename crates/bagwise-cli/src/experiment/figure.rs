@@ -131,6 +131,19 @@ impl FigureSettings {
         if self.shows == FigureKind::SharedCells && (self.along.is_none() || self.values.is_empty()) {
             bail!("{}: the figure needs `along` (psi or distance) and `values`", self.title);
         }
+        let of_cells = self.along.is_some() || !self.values.is_empty() || self.distance.is_some();
+        for (keys, there, kind, of) in [
+            ("`numbers`", self.numbers.is_some(), FigureKind::Boundary, "boundary"),
+            ("`along`, `values` and `distance`", of_cells, FigureKind::SharedCells, "shared-cells"),
+            ("`folds`", self.folds.is_some(), FigureKind::ConceptWeights, "concept-weights"),
+        ] {
+            if there && self.shows != kind {
+                bail!(
+                    "{}: {keys} belong to figures with shows = \"{of}\"; leave out what this figure does not use",
+                    self.title
+                );
+            }
+        }
         Ok(())
     }
 
