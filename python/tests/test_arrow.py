@@ -274,4 +274,4 @@ def test_maps_written_by_engines_are_learned_from(tmp_path: Path) -> None:
         pq.write_table(table, tmp_path / "maps" / "part-2.parquet")
         said = fit("silent.bagwise", "--force")
         assert said.returncode == 0, said.stderr
-        assert said.stderr.count("1 of 1 files do not say which model made their maps") == 1
+        assert said.stderr.count("1 of 1 files do not record the model that made their maps") == 1

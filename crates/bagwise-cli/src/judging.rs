@@ -387,7 +387,8 @@ fn finds_no_positive(evaluation: &Evaluation) -> Option<String> {
     let finds_none = !of_positive.is_empty() && !of_positive.contains(&positive);
     (finds_none && method != BASELINE).then(|| {
         format!(
-            "{method} predicts no bag of class {called} as such; --balanced or --threshold find some, and take more of the others for one"
+            "{method} predicts no bag of class {called} as such; try --balanced or --threshold, which \
+             find more of them, at the cost of more false positives"
         )
     })
 }

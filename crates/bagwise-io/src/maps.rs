@@ -118,7 +118,7 @@ pub fn read_maps(
     }
     if let [first, ..] = unmarked[..] {
         let found = format!(
-            "{} of {} files do not say which model made their maps, such as {}; if it was another one, the new model will be wrong: \
+            "{} of {} files do not record the model that made their maps, such as {}; if it was another one, the new model will be wrong: \
              make the maps again with this model, or check that it made them",
             unmarked.len(),
             files.len(),

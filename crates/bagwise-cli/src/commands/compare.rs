@@ -188,9 +188,9 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         .keep(keep)
         .params(&args.learning.seeing.params)
         .ctx(&ctx);
+    let positive = args.choosing.positive.as_ref().or(classes.get(1).filter(|_| classes.len() == 2));
     for (name, path) in &args.with {
         let rows = outside::read(name, path, &classes)?;
-        let positive = args.choosing.positive.as_ref().or(classes.get(1).filter(|_| classes.len() == 2));
         let contradiction = positive.and_then(|positive| outside::contradiction(name, &rows, positive));
         contradiction.iter().for_each(|warning| session.note(warning));
         evaluate = evaluate.outside(name, rows);
@@ -200,14 +200,15 @@ fn one(args: &Args, name: &str, session: &Session) -> Result<Outcome> {
         return judging::run_shard(evaluate, shard, args.judging.level, &folder, session);
     }
     let results = judging::run(evaluate, args.judging.level, session)?;
-    for (name, _) in &args.with {
-        let own = results.verdict.table.iter().find(|line| line.method == *name);
+    for (program, _) in &args.with {
+        let own = results.verdict.table.iter().find(|line| line.method == *program);
         let area = own.and_then(|line| line.metrics.iter().find(|m| m.metric == Metric::RocAuc)?.mean);
         if let Some(area) = area.filter(|&area| area < 0.3) {
-            session.note(&format!(
-                "{name}: the ROC AUC is {area:.3}, so the scores may be those of the other class, or distances; a higher score must mean {}",
-                results.plan.positive.as_deref().or(classes.get(1).map(String::as_str)).unwrap_or("the positive class"),
-            ));
+            let meaning = match positive {
+                Some(class) => format!("those of the other class, or distances; a higher score must mean {class}"),
+                None => "distances, or their columns in another order; a higher score must mean that the bag is more likely of that class".into(),
+            };
+            session.note(&format!("{program}: the ROC AUC is {area:.3}, so the scores may be {meaning}"));
         }
     }
     let remarks = judging::remarks(&results);

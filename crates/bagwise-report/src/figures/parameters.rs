@@ -115,8 +115,8 @@ impl MethodsChosen {
             let (by, way) = (number(mean.abs()), if mean < 0.0 { "higher" } else { "lower" });
             let what = if of_values { "squared error" } else { "squared error of the probabilities" };
             text += &format!(
-                " {} took several methods together. On inner folds, their {what} was {way} by {by} on average than that of the \
-                 single method. They are taken unless they are worse by more than one standard error, so this is no estimate for new \
+                " {} used an ensemble. On inner folds, its {what} was {way} by {by} on average than that of the \
+                 single method. An ensemble is used unless it is worse by more than one standard error, so this is no estimate for new \
                  bags.",
                 if *fits == 1 {
                     "It".into()
@@ -431,12 +431,12 @@ mod tests {
         let said = chosen(&["a", "b"], &[0.5, -0.25]).sentence(false);
         assert_eq!(
             said,
-            "2 different choices in 3 folds. 2 of 3 folds took several methods together. On inner folds, their squared error of the \
-             probabilities was lower by 0.125 on average than that of the single method. They are taken unless they are worse by \
+            "2 different choices in 3 folds. 2 of 3 folds used an ensemble. On inner folds, its squared error of the \
+             probabilities was lower by 0.125 on average than that of the single method. An ensemble is used unless it is worse by \
              more than one standard error, so this is no estimate for new bags."
         );
-        assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("All folds took"));
-        assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("their squared error was higher by 0.5"));
+        assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("All folds used"));
+        assert!(chosen(&["a"], &[-0.5; 3]).sentence(true).contains("its squared error was higher by 0.5"));
     }
 
     #[test]

@@ -143,19 +143,21 @@ fn fetch_from(server: &str, set: &KnownDataset, from: Option<&Path>, folder: &Pa
         };
     }
     make_folder(folder)?;
-    // If the program is killed, writing the target removes it later.
-    let loaded = temporary_beside(&target)?;
-    let source = match from {
-        Some(file) => file.to_path_buf(),
+    let (source, loaded) = match from {
+        Some(file) => (file.to_path_buf(), None),
         None => {
+            // If the program is killed, writing the target removes it later.
+            let loaded = temporary_beside(&target)?;
             download(name, &url, &loaded, MOST)?;
-            loaded.to_path_buf()
+            (loaded.to_path_buf(), Some(loaded))
         }
     };
     let place = from.map_or(url, |file| file.display().to_string());
     let converted = convert::convert(set, layout, &source, &place).map_err(|e| match e {
         // The file of the download is gone when this is read.
-        Error::Data { place: Place { source, line }, found, remedy } if Path::new(&source) == &*loaded => {
+        Error::Data { place: Place { source, line }, found, remedy }
+            if loaded.as_deref() == Some(Path::new(&source)) =>
+        {
             Error::Data { place: Place { source: place.clone(), line }, found, remedy }
         }
         other => other,
