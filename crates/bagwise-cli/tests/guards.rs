@@ -8,7 +8,6 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::process::Command;
 
 use bagwise::method::Tensor;
 use bagwise::model::{pack, unpack};
