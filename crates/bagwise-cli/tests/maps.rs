@@ -228,5 +228,5 @@ fn maps_that_do_not_say_by_which_model_are_learned_from_with_one_warning() {
         1,
         "{said}"
     );
-    assert_eq!(said.matches("do not say").count(), 1, "{said}");
+    assert_eq!(said.matches("do not record").count(), 1, "{said}");
 }

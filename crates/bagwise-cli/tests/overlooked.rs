@@ -412,7 +412,7 @@ fn labels_of_a_regression_model_are_its_own() {
     let words: String = (0..4).map(|b| format!("W{b},{},{b}\n", ["red", "blue"][b % 2])).collect();
     fs::write(folder.path().join("w.csv"), format!("bag,label,a\n{words}")).unwrap();
     let said = done(folder.path(), "predict m.bagwise w.csv");
-    assert!(text(&said.stderr).contains("'red' was read as the label of a bag"), "{}", text(&said.stderr));
+    assert!(text(&said.stderr).contains("'blue' was read as the label of a bag"), "{}", text(&said.stderr));
 }
 
 /// A table of so many bags, whose one feature follows the label.
@@ -460,10 +460,10 @@ fn a_column_in_the_place_of_the_label_is_noticed() {
     fs::write(folder.path().join("new.csv"), format!("bag,label,a\n{rows}")).unwrap();
     let output = done(folder.path(), "predict m.bagwise new.csv");
     let said = text(&output.stderr);
-    assert!(said.contains("was read as the label of a bag, and the model knows no such label"), "{said}");
+    assert!(said.contains("was read as the label of a bag, but the model was not trained on this label"), "{said}");
     assert!(!said.contains("evaluate --model"), "{said}");
     let output = done(folder.path(), "predict m.bagwise d.csv");
-    assert!(!text(&output.stderr).contains("no such label"), "{}", text(&output.stderr));
+    assert!(!text(&output.stderr).contains("not trained on this label"), "{}", text(&output.stderr));
     let said = refused(folder.path(), "evaluate --model m.bagwise d.csv --shard 1/2 -o x");
     assert!(said.contains("--shard is for fits, and --model makes none"), "{said}");
 }
@@ -482,5 +482,5 @@ fn a_method_that_finds_no_positive_bag_is_not_recommended_without_a_word() {
     let output = done(folder.path(), line);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(out.contains("clearly better than a constant prediction"), "{out}");
-    assert!(err.contains("predicts no bag of class 1 as such; --balanced or --threshold"), "{err}");
+    assert!(err.contains("predicts no bag of class 1 as such; try --balanced or --threshold"), "{err}");
 }
