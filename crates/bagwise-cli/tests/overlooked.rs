@@ -390,6 +390,27 @@ fn missing_bag_ids_are_no_name() {
 }
 
 #[test]
+fn names_that_a_spreadsheet_rounded_are_refused() {
+    let folder = folder();
+    let table = "mol;label;project;a\n2,02003E+12;0;7;1,5\n2,02003E+12;0;7;2,5\n1,02003E+12;1;8;3,5\n3,02003E+12;1;8;3,5\n";
+    fs::write(folder.path().join("d.csv"), table).unwrap();
+    let said = refused(folder.path(), "inspect d.csv --bag mol");
+    assert!(
+        said.contains("line 2: the name '2,02003E+12' of a bag was rounded by a spreadsheet")
+            && said.contains("formatted as text"),
+        "{said}"
+    );
+    fs::write(folder.path().join("g.csv"), table.replace(";7;", ";1.5E+07;").replace(",02003E+12", "x")).unwrap();
+    let said = refused(folder.path(), "inspect g.csv --bag mol --group project");
+    assert!(said.contains("'1.5E+07' of a group"), "{said}");
+    // Not what a spreadsheet writes.
+    let names = ["1E+10", "2.5e+12", "2.5E12", "A,1E+10", "7"];
+    let rows: String = names.iter().enumerate().map(|(b, name)| format!("\"{name}\",{},{b}\n", b % 2)).collect();
+    fs::write(folder.path().join("n.csv"), format!("bag,label,a\n{rows}")).unwrap();
+    assert_eq!(json(folder.path(), "inspect n.csv")["bags"], 5);
+}
+
+#[test]
 fn labels_of_a_regression_model_are_its_own() {
     let folder = folder();
     let rows: String = (0..24).map(|b| format!("B{b},{},{}\n", b % 12, b % 12 + b % 3)).collect();

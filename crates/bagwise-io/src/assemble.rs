@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::doubt::{self, DroppedColumn};
 use super::relatives::dropped_column;
 use super::stream::{SeenBags, comes_back};
-use super::text::{Markers, WHOLE, is_missing, number, shown};
+use super::text::{Markers, WHOLE, is_missing, is_rounded_name, number, shown};
 use super::{ReadOptions, Task};
 use bagwise_core::{
     Bags, CarriedColumn, Dataset, Error, Feature, Groups, Instances, Message, Place, Result, Setting, Target,
@@ -138,6 +138,13 @@ impl BagBuilder {
         if is_missing(bag.as_bytes()) {
             let found = format!("the bag id '{bag}' stands for a missing value");
             return Err(self.error(line, found, "fill it in, or call the bag something else"));
+        }
+        for (what, name) in [("bag", bag), ("group", group)] {
+            if is_rounded_name(name.as_bytes()) {
+                let found = format!("the name '{name}' of a {what} was rounded by a spreadsheet, so several may have become one");
+                let remedy = "write the table again with this column formatted as text, or as numbers without decimals";
+                return Err(self.error(line, found, remedy));
+            }
         }
         if self.has_label && label.is_empty() && !self.unlabelled {
             return Err(self.error(

@@ -128,6 +128,19 @@ pub(crate) fn is_missing(text: &[u8]) -> bool {
     }
 }
 
+/// Whether this is how spreadsheets show a long number in a narrow column, `2.02003E+12`: its last digits are lost, so as a name it
+/// may be that of several things. Programs write fewer or more digits, or no sign.
+pub(crate) fn is_rounded_name(text: &[u8]) -> bool {
+    let [b'1'..=b'9', b'.' | b',', rest @ ..] = text else { return false };
+    let digits = rest.iter().take_while(|c| c.is_ascii_digit()).count();
+    match &rest[digits..] {
+        [b'E', b'+', exponent @ ..] => {
+            digits <= 8 && exponent.len() == 2 && exponent.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    }
+}
+
 /// Texts that stand for no value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Markers {
