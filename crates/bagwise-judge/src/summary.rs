@@ -365,8 +365,8 @@ pub fn summarise(
 const DRAWS: usize = 2000;
 
 /// The interval of a model that was not trained here, or why there is none. It is about the luck of the test bags: Wilson's for
-/// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups. Without any error to
-/// resample it is [`without_errors`].
+/// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups, as far
+/// as [`beyond_resamples`].
 fn of_fixed_model(
     repeats: &[Repeat],
     roster: &GroundTruth,
@@ -389,44 +389,64 @@ fn of_fixed_model(
     }
     let units: Vec<Vec<usize>> = units.into_values().collect();
     let statistic = |rows: &[usize]| metric.value(&tested.predictions.pick(rows));
-    match bootstrap(&units, statistic, DRAWS, level, Resampling::Percentile, 0)? {
-        None => none("there are too few bags to resample"),
-        Some(found) if found.interval.low == found.interval.high => {
-            match without_errors(&tested.predictions, &units, metric, value, level)? {
-                Some(interval) => Ok((Some(interval), None)),
-                None => none("it is the same in every resample"),
-            }
-        }
-        Some(found) => Ok((Some(found.interval), None)),
+    let Some(found) = bootstrap(&units, statistic, DRAWS, level, Resampling::Percentile, 0)? else {
+        return none("there are too few bags to resample");
+    };
+    let interval = beyond_resamples(&tested.predictions, &units, metric, found.interval)?;
+    if interval.low == interval.high {
+        return none("it is the same in every resample");
     }
+    Ok((Some(interval), None))
 }
 
-/// The interval of a metric of counts if no bag was wrong, so that no resample has an error either. As for accuracy it is
-/// Wilson's: its lower end is the value if each of two classes had as many errors as the interval for its bags, or groups, allows.
-fn without_errors(
+/// A bootstrap interval of a metric of counts, widened where a class has no errors, or nothing but errors, so that no resample
+/// differs: as far as the metric goes if that class had as many as Wilson's interval for its bags, or groups, allows, and the other as
+/// many as it has.
+fn beyond_resamples(
     predictions: &Predictions,
     units: &[Vec<usize>],
     metric: Metric,
-    value: f64,
-    level: f64,
-) -> Result<Option<Interval>> {
-    let Predictions::Classes(c) = predictions else { return Ok(None) };
-    let Some(positive) = c.positive.filter(|_| c.truth == c.labels) else { return Ok(None) };
+    found: Interval,
+) -> Result<Interval> {
+    let Predictions::Classes(c) = predictions else { return Ok(found) };
+    let Some(positive) = c.positive else { return Ok(found) };
+    // The shares of a class that may be right: the least, and the most.
+    let shares = |is_positive: bool| -> Result<Option<(f64, [f64; 2])>> {
+        let of_class = |row: usize| (c.truth[row] == positive) == is_positive;
+        let rows: Vec<usize> = (0..c.truth.len()).filter(|&row| of_class(row)).collect();
+        let right = rows.iter().filter(|&&row| c.truth[row] == c.labels[row]).count();
+        let observed = right as f64 / rows.len() as f64;
+        let independent = units.iter().filter(|rows| rows.iter().any(|&row| of_class(row))).count() as u64;
+        let hits = if right == 0 { 0 } else { independent };
+        let possible = wilson(hits, independent, found.level)?.map(|wilson| {
+            [
+                if right == rows.len() { wilson.low } else { observed },
+                if right == 0 { wilson.high } else { observed },
+            ]
+        });
+        Ok(possible.map(|possible| (rows.len() as f64 / c.truth.len() as f64, possible)))
+    };
+    let (Some((of_positive, hit)), Some((of_negative, refused))) = (shares(true)?, shares(false)?) else {
+        return Ok(found);
+    };
     // Counts are whole numbers; shares become some that are large enough.
     const WHOLE: f64 = 1e6;
-    let counts = |is_positive: bool| -> Result<Option<(u64, u64)>> {
-        let of_class = |row: usize| (c.truth[row] == positive) == is_positive;
-        let independent = units.iter().filter(|rows| rows.iter().any(|&row| of_class(row))).count() as u64;
-        let share = (0..c.truth.len()).filter(|&row| of_class(row)).count() as f64 / c.truth.len() as f64;
-        let counts = |right: Interval| {
-            let part = |of: f64| (WHOLE * share * of).round() as u64;
-            (part(right.low), part(1.0 - right.low))
-        };
-        Ok(wilson(independent, independent, level)?.map(counts))
+    let at = |end: usize| {
+        let part = |of: f64| (WHOLE * of).round() as u64;
+        metric.of_counts(&Confusion {
+            tp: part(of_positive * hit[end]),
+            fn_: part(of_positive * (1.0 - hit[end])),
+            tn: part(of_negative * refused[end]),
+            fp: part(of_negative * (1.0 - refused[end])),
+        })
     };
-    let (Some((tp, fn_)), Some((tn, fp))) = (counts(true)?, counts(false)?) else { return Ok(None) };
-    let low = metric.of_counts(&Confusion { tp, tn, fp, fn_ }).filter(|low| *low < value);
-    Ok(low.map(|low| Interval { estimate: value, low, high: value, level }))
+    // Counts of shares are rounded, so an end without need for it could move a little.
+    let extreme = |end: usize| (hit[0] != hit[1] || refused[0] != refused[1]).then(|| at(end)).flatten();
+    Ok(Interval {
+        low: extreme(0).map_or(found.low, |low| found.low.min(low)),
+        high: extreme(1).map_or(found.high, |high| found.high.max(high)),
+        ..found
+    })
 }
 
 /// Bootstrap interval for a method's mean over complete repeats, resampling bags, or groups where there are groups.

@@ -162,7 +162,11 @@ pub fn coverage(model: &Model, data: &Dataset, level: f64, ctx: &Ctx) -> Result<
                 let shares: Vec<f64> = of_group.values().map(|(held, bags)| held / bags).collect();
                 found.held = shares.iter().sum::<f64>() / shares.len() as f64;
                 found.groups = Some(shares.len());
-                corrected_interval(&shares, 0.0, level)?.map(|i| i.within((0.0, 1.0)))
+                // Without any spread the interval of a share of groups, as for bags.
+                match shares.iter().all(|share| *share == shares[0]) && [0.0, 1.0].contains(&shares[0]) {
+                    true => wilson((shares[0] * shares.len() as f64) as u64, shares.len() as u64, level)?,
+                    false => corrected_interval(&shares, 0.0, level)?.map(|i| i.within((0.0, 1.0))),
+                }
             }
         };
         found.interval = ends.map(|i| (i.low, i.high));

@@ -57,7 +57,7 @@ are never split. The confidence interval is Nadeau and Bengio's, over folds.
 
 With --model, nothing is trained: a saved model predicts all bags of DATA, and the predictions are compared with the labels. \
 The intervals reflect the sampling of test bags; the model is fixed. Accuracy has a Wilson interval if there are no groups; \
-all other intervals come from a bootstrap over bags or groups, or, if no bag is wrong, from Wilson intervals of the classes. The calibration table compares predicted probabilities with \
+all other intervals come from a bootstrap over bags or groups and, where no bag of a class is wrong, from the Wilson interval of that class. The calibration table compares predicted probabilities with \
 observed frequencies. Columns are those that the model was trained with. With -o, the folder gets a report.
 
 Examples:
