@@ -234,15 +234,18 @@ impl GroundTruth {
         BagPrediction { label, score, probability }
     }
 
-    /// How sure an answer is, to put the surest first; of real values how far it is from the truth.
+    /// How sure an answer is, to put the surest first; of real values how far it is from the truth. Below 0 where a threshold decided
+    /// against the more probable class.
     pub fn sureness(&self, bag: usize, answer: &BagPrediction) -> f64 {
         // A class alone says nothing of how sure it is.
         let score = answer.score.unwrap_or(0.0);
         match (&self.truth, self.positive, answer.probability) {
             (Truth::Values(values), ..) => (score - values[bag]).abs(),
             // Probability and score are those of the positive class, whatever the answer.
-            (_, Some(_), Some(p)) => (p - 0.5).abs(),
-            (_, Some(_), None) => score.abs(),
+            (_, Some(positive), probability) => {
+                let towards = probability.map_or(score, |p| p - 0.5);
+                if answer.label == Some(positive) { towards } else { -towards }
+            }
             (_, None, probability) => probability.unwrap_or(score),
         }
     }

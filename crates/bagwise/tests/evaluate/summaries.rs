@@ -286,6 +286,10 @@ fn answers_are_of_the_positive_class_or_of_the_one_that_was_said() {
     let answer = two.prediction(&scored, 1);
     assert_eq!((answer.label, answer.score, answer.probability), (Some(0), Some(-0.5), Some(0.4)));
     assert!((two.sureness(0, &answer) - 0.1).abs() < 1e-15);
+    // By a threshold that finds more positive bags, against the probability: the less so, the surer.
+    scored.labels = Some(vec![0, 1]);
+    assert!((two.sureness(0, &two.prediction(&scored, 1)) + 0.1).abs() < 1e-15);
+    scored.labels = Some(vec![0, 0]);
     scored.probabilities = None;
     assert_eq!(two.sureness(3, &two.prediction(&scored, 0)), 2.0);
     // Three classes: score and probability of the class that was said.
