@@ -243,7 +243,8 @@ fn watched<T>(
     go: impl FnOnce(Evaluate<'_>) -> bagwise::Result<T>,
 ) -> Result<T> {
     let data = evaluate.data();
-    session.caution(&evaluate.cautions()?);
+    let cautions = evaluate.cautions()?;
+    session.caution(&cautions);
     let size = format!(
         "{}: {} bags, {} instances x {} ({})",
         data.name,
@@ -285,7 +286,8 @@ fn watched<T>(
                 *lock(&kept) = (*done, *total);
                 // What is known of a run that was finished before stays.
                 if let Some(folder) = folder.filter(|f| done < total || !reporting::complete(f)) {
-                    let mut known = Context::begin(data, candidates, plan, level, reporting::command())?;
+                    let known = Context::begin(data, candidates, plan, level, reporting::command())?;
+                    let mut known = known.warned_of(&cautions);
                     known.thinned =
                         time.thinned().map(|m| (m.method.clone(), m.points, m.whole_grid)).collect();
                     known.save(folder)?;

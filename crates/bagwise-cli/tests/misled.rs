@@ -648,3 +648,31 @@ fn a_positive_class_that_reads_as_the_negative_one_is_a_warning() {
     let told = said(path, &format!("{line} --positive active"));
     assert!(!told.contains("positive class: inactive"), "{told}");
 }
+
+#[test]
+fn the_report_says_what_the_terminal_warned_of() {
+    let folder = folder();
+    let path = folder.path();
+    let row = |bag: usize, i: usize| {
+        format!("{},p{},{},{}", u8::from(bag % 20 == 0), bag / 4, noise(bag, i), noise(bag, 9 + i))
+    };
+    write(path, "rare.csv", "label,project,f,g", 60, row);
+    let page = |name: &str| std::fs::read_to_string(path.join(name).join("report.html")).unwrap();
+    let line = "compare rare.csv --group project --methods simple-mi -p c=1 -p gamma=1 -o rare";
+    let warned = said(path, line);
+    assert!(warned.contains("of 10 folds have test bags of one class only"), "{warned}");
+    assert!(page("rare").contains("of 10 folds have test bags of one class only"));
+    // Other bags of the same projects, three of them positive.
+    write(path, "new.csv", "label,project,f,g", 60, |bag, i| row(bag, i + 100));
+    done(path, "fit rare.csv --group project --method simple-mi -p c=1 -p gamma=1 -o m.bagwise");
+    let warned = said(path, "evaluate --model m.bagwise new.csv --group project -o new");
+    for part in
+        ["15 of the 15 groups have the name of a group in the training data", "3 bags of class 1: recall"]
+    {
+        assert!(warned.contains(part), "{warned}");
+    }
+    assert!(page("new").contains("15 of the 15 groups have the name of a group in the training data"));
+    done(path, "report new -o hidden.html --hide-ids");
+    let hidden = std::fs::read_to_string(path.join("hidden.html")).unwrap();
+    assert!(hidden.contains("not shown because names are hidden") && !hidden.contains("such as &#39;p0"));
+}

@@ -141,7 +141,9 @@ impl BagBuilder {
         }
         for (what, name) in [("bag", bag), ("group", group)] {
             if is_rounded_name(name.as_bytes()) {
-                let found = format!("the name '{name}' of a {what} was rounded by a spreadsheet, so several may have become one");
+                let found = format!(
+                    "the name '{name}' of a {what} was rounded by a spreadsheet, so several may have become one"
+                );
                 let remedy = "write the table again with this column formatted as text, or as numbers without decimals";
                 return Err(self.error(line, found, remedy));
             }

@@ -157,10 +157,13 @@ pub(crate) fn evaluate(
     let data = dataset(bags.get(), &y, classes, groups).map_err(exception)?;
     run(py, &config, move |ctx| {
         let mut context = Context::default();
+        let evaluate = judging.evaluate(&data, &learning, ctx)?;
+        let lacking = evaluate.fold_caution()?;
         let watch = |event: &Event<'_>| {
             match event {
                 Event::Started { data, candidates, plan, folder, .. } => {
-                    context = Context::begin(data, candidates, plan, judging.level, command.clone())?;
+                    context = Context::begin(data, candidates, plan, judging.level, command.clone())?
+                        .warned_of(lacking.as_slice());
                     folder.map_or(Ok(()), |folder| context.save(folder))?;
                 }
                 Event::Finished { data, evaluation } => {
@@ -171,12 +174,11 @@ pub(crate) fn evaluate(
             }
             Ok(())
         };
-        let evaluate = judging.evaluate(&data, &learning, ctx)?;
-        let lacking = evaluate.fold_caution()?;
         let found = evaluate.watch(watch).run()?;
         let mut warnings: Vec<String> = found.failures().into_iter().collect();
-        warnings
-            .extend(lacking.map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument_beside_bags))));
+        warnings.extend(
+            lacking.as_ref().map(|f| format!("{}; {}", f.message, f.remedy.worded(&argument_beside_bags))),
+        );
         warnings.extend(found.edges());
         if !found.skipped().is_empty() {
             let include = if found.time.measured { "a larger budget" } else { "methods=\"all\"" };

@@ -58,6 +58,8 @@ pub struct Context {
     pub model: Option<ModelSource>,
     /// How often its sets or intervals contain the true value, for each requested coverage; empty if it has none.
     pub coverage: Vec<CoverageSummary>,
+    /// What calls the results of a saved model into question: it knows the bags or groups, or has never seen any like them.
+    pub remarks: Vec<String>,
     /// What was left out of this file, and why.
     pub notes: Vec<String>,
 }

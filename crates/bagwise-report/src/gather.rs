@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use bagwise::inspect::{Severity, inspect};
+use bagwise::inspect::{Finding, Severity, inspect};
 use bagwise::io::save_whole;
 use bagwise::judge::{GroundTruth, Protocol, ProtocolName, Record, Splits, corrected_interval, wilson};
 use bagwise::model::Model;
@@ -43,6 +43,22 @@ impl Context {
             data: Some(summary(data, candidates.iter().flat_map(|c| &c.setups).any(|s| s.impute))?),
             ..Context::default()
         })
+    }
+
+    /// Adds what else would mislead about the results, of kinds that the data themselves did not show.
+    pub fn warned_of(mut self, findings: &[Finding]) -> Context {
+        if let Some(data) = &mut self.data {
+            let is_new = |f: &&Finding| data.findings.iter().all(|known| known.kind != f.kind);
+            let new: Vec<Suspicion> = findings.iter().filter(is_new).map(Suspicion::of).collect();
+            data.findings.extend(new);
+        }
+        self
+    }
+
+    /// Adds what was said of a model and the bags that it is judged by.
+    pub fn remarked(mut self, remarks: Vec<String>) -> Context {
+        self.remarks = remarks;
+        self
     }
 
     /// Adds what shows when the run is done.
@@ -175,10 +191,21 @@ pub fn coverage(model: &Model, data: &Dataset, level: f64, ctx: &Ctx) -> Result<
     Ok(all)
 }
 
+impl Suspicion {
+    fn of(finding: &Finding) -> Suspicion {
+        Suspicion {
+            warning: finding.level == Severity::Warning,
+            kind: finding.kind.into(),
+            message: finding.message.clone(),
+            remedy: finding.remedy.to_string(),
+        }
+    }
+}
+
 /// What the data look like; `filled` if missing values were filled.
 fn summary(data: &Dataset, filled: bool) -> Result<DataSummary> {
     let found = inspect(data)?;
-    let suspicion = |f: &bagwise::inspect::Finding| match filled && f.kind == "missing" {
+    let suspicion = |f: &Finding| match filled && f.kind == "missing" {
         // Nothing is left to be done.
         true => Suspicion {
             warning: false,
@@ -190,12 +217,7 @@ fn summary(data: &Dataset, filled: bool) -> Result<DataSummary> {
             ),
             remedy: String::new(),
         },
-        false => Suspicion {
-            warning: f.level == Severity::Warning,
-            kind: f.kind.into(),
-            message: f.message.clone(),
-            remedy: f.remedy.to_string(),
-        },
+        false => Suspicion::of(f),
     };
     let sizes = &found.bag_sizes.spread;
     Ok(DataSummary {

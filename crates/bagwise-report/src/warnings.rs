@@ -73,6 +73,18 @@ fn protocol(view: &View<'_>, all: &mut Vec<Warning>) {
             "Evaluate it on bags that it has not seen.",
         ));
     }
+    match &context.remarks[..] {
+        [] => {}
+        // They name groups.
+        remarks if view.hide => {
+            let message = format!(
+                "{} about the model and these bags, not shown because names are hidden.",
+                count(remarks.len(), "remark")
+            );
+            all.push(warning(true, message, ""));
+        }
+        remarks => all.extend(remarks.iter().map(|text| warning(true, sentence(text), ""))),
+    }
     let methods = &view.verdict.saw_test_bags;
     if !methods.is_empty() {
         all.push(warning(
@@ -193,12 +205,14 @@ fn edges(view: &View<'_>, all: &mut Vec<Warning>) {
     }
 }
 
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}{}", chars.as_str(), if text.ends_with(['.', '!', '?']) { "" } else { "." })
+}
+
 fn data(view: &View<'_>, all: &mut Vec<Warning>) {
-    let sentence = |text: &str| {
-        let mut chars = text.chars();
-        let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-        format!("{first}{}{}", chars.as_str(), if text.ends_with(['.', '!', '?']) { "" } else { "." })
-    };
     let Some(data) = &view.run.context.data else {
         imbalance(view, all);
         return;

@@ -8,7 +8,7 @@ use bagwise::io::{OutputKind, save_whole};
 use bagwise::judge::{Metric, MetricSummary, Truth};
 use bagwise::model::Model;
 use bagwise::run::files::{REPORT, SUMMARY};
-use bagwise::{Evaluation, calibration_line, labelled_like, validate};
+use bagwise::{Evaluation, Target, calibration_line, count, labelled_like, validate};
 use bagwise_report::{Context, CoverageSummary, ReportOptions, coverage};
 
 use crate::args::Data;
@@ -27,6 +27,9 @@ pub(crate) struct ValidateOptions<'a> {
     pub(crate) folder: Option<&'a Path>,
 }
 
+/// Fewer bags of a class say little about it.
+const FEW: usize = 5;
+
 pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -> Result<Outcome> {
     if asked.data.ends_with(".bagwise") {
         bail!("{} is a model; give the labelled bags after it", asked.data);
@@ -44,10 +47,13 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     let data = labelled_like(&model, session.read_labelled_for(&model, asked.data, read.read_options())?)?;
     let seen = model.training_bags_among(&data.bags)?.len();
     let known = seen > 0;
+    // What the report must say, too.
+    let mut remarks: Vec<String> = Vec::new();
     if !model.knows_training_bags() {
-        session.note(
+        remarks.push(
             "the model cannot tell which bags it was trained on, because it is an older one, or was trained on maps or drawn instances; \
-             if some of these are among them, the values are optimistic",
+             if some of these are among them, the values are optimistic"
+                .into(),
         );
     }
     if known {
@@ -60,7 +66,7 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
         && let shared = model.training_groups_among(groups)
         && let Some(first) = shared.first()
     {
-        session.note(&format!(
+        remarks.push(format!(
             "{} of the {} groups have the name of a group in the training data, such as '{first}'; if they are the same, the values \
              are optimistic",
             shared.len(),
@@ -70,7 +76,19 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     let mut novelty = Novelty::default();
     let predicted = model.predict_with(&data.bags, &session.ctx).map_err(|e| e.of_data(&data.name))?;
     novelty.add(&model, &data, &predicted, false)?;
-    novelty.warnings().iter().for_each(|warning| session.note(warning));
+    remarks.extend(novelty.warnings());
+    remarks.iter().for_each(|remark| session.note(remark));
+    if let Some(Target::Classes { codes, names }) = &data.target {
+        for (code, name) in names.iter().enumerate() {
+            let bags = codes.iter().filter(|c| **c as usize == code).count();
+            if bags > 0 && bags < FEW {
+                session.note(&format!(
+                    "{} of class {name}: recall, balanced accuracy and ROC AUC depend on so few",
+                    count(bags, "bag")
+                ));
+            }
+        }
+    }
     let folder = asked.folder.map(|folder| (folder, session.force()));
     let found = validate(&model, &data, &predicted, asked.metric, asked.level, folder, &session.ctx)?;
     let mut result = Validated {
@@ -86,7 +104,7 @@ pub(crate) fn run(asked: &ValidateOptions<'_>, read: &Data, session: &Session) -
     };
     if let Some(folder) = &found.folder {
         let context = Context::begin(&data, &[], &found.plan, asked.level, reporting::command())?;
-        let context = context.of_model(asked.model, &model, known, result.coverage.clone());
+        let context = context.of_model(asked.model, &model, known, result.coverage.clone()).remarked(remarks);
         context.finish(&data, &found, &session.ctx)?.save(folder)?;
         result.report = Some(reporting::draw(folder, &ReportOptions::default(), session)?);
         save_whole(&folder.join(SUMMARY), result.json()?.as_bytes())?;
