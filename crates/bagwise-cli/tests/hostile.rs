@@ -449,3 +449,18 @@ fn a_name_of_several_lines_stays_a_comment_of_a_script() {
     let exec = script.find("exec ").unwrap();
     assert!(script[..exec].lines().all(|line| line.is_empty() || line.starts_with('#')), "{script}");
 }
+
+#[test]
+fn scores_of_classes_that_add_up_to_infinity_are_errors() {
+    let folder = scene();
+    let rows = "b0,a,0.9,-1.4\nb1,b,0.3,0.4\nb2,c,1.0,-0.1\nb3,a,0.2,-0.8\nb4,b,-0.3,0.2\nb5,c,3.0,-0.6\nb6,a,-0.3,1.6\n\
+                b7,b,0.4,-0.5\nb8,c,4.4,-1.5\nb9,a,0.8,-2.0\nb10,b,0.4,1.5\nb11,c,3.2,-0.9\n";
+    fs::write(folder.path().join("d.csv"), format!("bag,label,f,g\n{rows}")).unwrap();
+    fs::write(folder.path().join("new.csv"), "bag,f,g\nn,1.0e+308,1.0e+308\n").unwrap();
+    let line = "fit d.csv --method sil --inner 2 -o m.bagwise --scale none --multiclass one-vs-one -p kernel=linear -p c=1";
+    done(folder.path(), line);
+    for verb in ["predict", "explain"] {
+        let said = refused(folder.path(), &format!("{verb} m.bagwise new.csv"));
+        assert!(said.contains("'n'") && said.contains("too large for this model"), "{verb}: {said}");
+    }
+}

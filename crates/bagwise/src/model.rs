@@ -244,7 +244,9 @@ impl Model {
                     *known = (*known).or(found);
                 }
             }
-            if let Some(b) = (0..ready.len()).find(|&b| outputs.row(b).iter().any(|v| !v.is_finite())) {
+            // The score of a class is a sum of outputs, which may be infinite although each of them is not.
+            let overflows = |row: &[f64]| !row.iter().map(|v| v.abs()).sum::<f64>().is_finite();
+            if let Some(b) = (0..ready.len()).find(|&b| overflows(outputs.row(b))) {
                 return Err(self.overflow(&raw, &ready, b)?);
             }
             let ModelHeader { classes, tasks, calibration, threshold, familiarity, .. } = &self.header;
