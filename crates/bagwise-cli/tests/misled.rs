@@ -676,3 +676,19 @@ fn the_report_says_what_the_terminal_warned_of() {
     let hidden = std::fs::read_to_string(path.join("hidden.html")).unwrap();
     assert!(hidden.contains("not shown because names are hidden") && !hidden.contains("such as &#39;p0"));
 }
+
+#[test]
+fn what_is_not_clearly_better_than_a_constant_is_not_recommended() {
+    let folder = folder();
+    let path = folder.path();
+    let line = "compare synthetic:gauss?bags=16&seed=2 --methods simple-mi,mi-kernel,mi-boost --folds 4 --inner 2 \
+                --optimize roc_auc -o out --no-report";
+    let found = json(path, line);
+    let output = done(path, line);
+    let out = text(&output.stdout);
+    // Otherwise the case says nothing.
+    assert!(out.contains("It is not clearly better than a constant prediction"), "{out}");
+    assert_ne!(found["best"], found["recommended"], "{found}");
+    assert!(!out.contains("Recommended:"), "{out}");
+    assert!(out.contains("and not clearly better than a constant prediction either"), "{out}");
+}

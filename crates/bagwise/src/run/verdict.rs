@@ -355,10 +355,18 @@ impl Verdict {
             text += ". All others are clearly worse";
         }
         if self.recommended != 0 && self.recommended() != BASELINE {
-            text += &format!(
-                ". Recommended: {}, the simplest method within one standard error of the best",
-                self.recommended()
-            );
+            let doubtful = |found: &Difference| found.standing == Standing::NoClearDifference;
+            let (method, simplest) =
+                (self.recommended(), "the simplest method within one standard error of the best");
+            text += &match self.against_constant[self.recommended].as_ref().is_some_and(doubtful) {
+                // To recommend what may be no better than nothing would contradict the sentences before.
+                true => {
+                    format!(
+                        ". {method} is {simplest}, and not clearly better than a constant prediction either"
+                    )
+                }
+                false => format!(". Recommended: {method}, {simplest}"),
+            };
         }
         text
     }
