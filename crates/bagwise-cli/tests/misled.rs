@@ -677,6 +677,44 @@ fn the_report_says_what_the_terminal_warned_of() {
     assert!(hidden.contains("not shown because names are hidden") && !hidden.contains("such as &#39;p0"));
 }
 
+/// An array of three columns, as NumPy writes it.
+fn npy(rows: &[[f64; 3]]) -> Vec<u8> {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, 3), }}", rows.len());
+    let header = format!("{header:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(rows.iter().flatten().flat_map(|v| v.to_le_bytes()));
+    bytes
+}
+
+#[test]
+fn copies_in_a_folder_that_is_read_in_blocks_are_named() {
+    let folder = folder();
+    let path = folder.path();
+    std::fs::create_dir(path.join("slides")).unwrap();
+    let mut labels = String::from("bag,label\n");
+    for bag in 0..24 {
+        // The last two are slides 0 and 1 again, with their rows the other way round.
+        let of = bag % 22;
+        let mut rows: Vec<[f64; 3]> =
+            (0..4).map(|i| [noise(of, i), noise(of, 9 + i), noise(of, 18 + i)]).collect();
+        if bag != of {
+            rows.reverse();
+        }
+        std::fs::write(path.join(format!("slides/s{bag}.npy")), npy(&rows)).unwrap();
+        writeln!(labels, "s{bag},{}", of % 2).unwrap();
+    }
+    std::fs::write(path.join("labels.csv"), labels).unwrap();
+    for line in [
+        "evaluate slides --labels labels.csv --method simple-mi -p c=1 -p gamma=1",
+        "fit slides --labels labels.csv --method simple-mi -p c=1 -p gamma=1 -o m.bagwise",
+    ] {
+        let said = said(path, line);
+        assert!(said.contains("warning: 2 bags are copies of an earlier one; copies in training"), "{said}");
+    }
+}
+
 #[test]
 fn what_is_not_clearly_better_than_a_constant_is_not_recommended() {
     let folder = folder();

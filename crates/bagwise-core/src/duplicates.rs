@@ -2,6 +2,7 @@
 //! so that the cost is one pass over the data and a sort of one number per row.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -31,11 +32,7 @@ pub struct Duplicates {
 /// Finds equal instances and equal bags.
 pub fn duplicates(bags: &Bags, target: Option<&Target>) -> Result<Duplicates> {
     let first = first_equal_row(bags.instances())?;
-    let label = |bag: usize| match target {
-        None => 0,
-        Some(Target::Classes { codes, .. }) => u64::from(codes[bag]),
-        Some(Target::Values(values)) => (values[bag] + 0.0).to_bits(),
-    };
+    let label = label_of(target);
     let mut found = Duplicates::default();
 
     // By first equal row: the last bag it was seen in, the label it was first seen with, whether labels differ.
@@ -55,20 +52,52 @@ pub fn duplicates(bags: &Bags, target: Option<&Target>) -> Result<Duplicates> {
         }
     }
 
-    let mut whole: HashMap<Vec<usize>, usize> = HashMap::new();
-    for bag in 0..bags.len() {
+    let content = |bag: usize| {
         let mut content: Vec<usize> = bags.rows(bag).map(|row| first[row]).collect();
         content.sort_unstable();
-        let original = *whole.entry(content).or_insert(bag);
-        if original != bag {
-            found.bags += 1;
-            found.copies.push((bag, original));
-            if label(original) != label(bag) {
-                found.clashing_bags.push((bags.ids()[bag].clone(), bags.ids()[original].clone()));
+        content
+    };
+    found.copies_by(bags, &label, content);
+    Ok(found)
+}
+
+/// Finds equal bags only, by their digests: one look at every row, which suits rows outside memory.
+pub fn copied_bags(bags: &Bags, target: Option<&Target>) -> Result<Duplicates> {
+    let digests = bag_digests(bags)?;
+    let mut found = Duplicates::default();
+    found.copies_by(bags, &label_of(target), |bag| digests[bag]);
+    Ok(found)
+}
+
+/// The label of a bag as a number that only equal labels share.
+fn label_of(target: Option<&Target>) -> impl Fn(usize) -> u64 {
+    move |bag| match target {
+        None => 0,
+        Some(Target::Classes { codes, .. }) => u64::from(codes[bag]),
+        Some(Target::Values(values)) => (values[bag] + 0.0).to_bits(),
+    }
+}
+
+impl Duplicates {
+    /// Adds the bags of equal content.
+    fn copies_by<K: Eq + Hash>(
+        &mut self,
+        bags: &Bags,
+        label: &impl Fn(usize) -> u64,
+        content: impl Fn(usize) -> K,
+    ) {
+        let mut whole: HashMap<K, usize> = HashMap::new();
+        for bag in 0..bags.len() {
+            let original = *whole.entry(content(bag)).or_insert(bag);
+            if original != bag {
+                self.bags += 1;
+                self.copies.push((bag, original));
+                if label(original) != label(bag) {
+                    self.clashing_bags.push((bags.ids()[bag].clone(), bags.ids()[original].clone()));
+                }
             }
         }
     }
-    Ok(found)
 }
 
 /// The bags from position `from` on that hold the same instances as one before it, in any order.

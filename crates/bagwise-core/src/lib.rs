@@ -24,7 +24,7 @@ pub use align::{columns_of, mostly_absent, numbered};
 pub use bags::{BagRef, Bags, Feature, FeatureKind, Instances};
 pub use ctx::{Clock, Ctx, NoProgress, Precision, Progress, RunProgress, SharedResults, SystemClock};
 pub use dataset::{CarriedColumn, Dataset, Groups, UnusedColumn};
-pub use duplicates::{Duplicates, bag_digests, duplicates, repeats_of_earlier};
+pub use duplicates::{Duplicates, bag_digests, copied_bags, duplicates, repeats_of_earlier};
 pub use error::{Error, Place, Result, human_bytes, is_same_name};
 pub use held::in_blocks;
 pub use mat::{Csr, Mat};

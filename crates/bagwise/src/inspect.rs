@@ -19,7 +19,7 @@ pub use findings::{Finding, Severity, imbalanced_share};
 pub use reveals::Reveals;
 pub use scaling::Scaling;
 
-use bagwise_core::{Dataset, Groups, Instances, Message, Result, Target};
+use bagwise_core::{Dataset, Groups, Instances, Message, Result, Target, copied_bags};
 use bagwise_judge::Metric;
 
 /// What [`inspect`] found.
@@ -139,7 +139,7 @@ pub struct SizePredicts {
 /// What [`inspect()`] finds that would mislead whoever is about to learn from the data: what gives the label or the target
 /// away, ids and codes of missing values among the attributes, bags that are there twice or may be related, a target in units
 /// that parameters are not made for, and one class in nearly all bags if methods are chosen by accuracy (the default of
-/// `optimize`). Rows outside memory are not read for it.
+/// `optimize`). Rows outside memory are looked at once, for bags that are there twice.
 pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>> {
     let mut list = Vec::new();
     if let Some(Target::Classes { codes, names }) = &data.target
@@ -158,13 +158,13 @@ pub fn cautions(data: &Dataset, optimize: Option<Metric>) -> Result<Vec<Finding>
         let groups = group_summary(groups, data.target.as_ref());
         list.extend(findings::pure_groups(&groups, data.bags.len()).filter(|f| f.level == Severity::Warning));
     }
-    let mut columns = Vec::new();
-    if !matches!(data.bags.instances(), Instances::Stored(_)) {
-        columns = columns::columns(&data.bags, data.target.as_ref())?;
-        let numbers = matches!(data.target, Some(Target::Values(_)));
-        let twice = bagwise_core::duplicates(&data.bags, data.target.as_ref())?;
-        list.extend(findings::leaks(&columns, numbers, &twice, data.groups.as_ref()));
-    }
+    let target = data.target.as_ref();
+    let (columns, twice) = match data.bags.instances() {
+        Instances::Stored(_) => (Vec::new(), copied_bags(&data.bags, target)?),
+        _ => (columns::columns(&data.bags, target)?, bagwise_core::duplicates(&data.bags, target)?),
+    };
+    let numbers = matches!(target, Some(Target::Values(_)));
+    list.extend(findings::leaks(&columns, numbers, &twice, data.groups.as_ref()));
     let shared = relatives::shared_columns(data, &columns)?;
     let related = shared.iter().map(|column| findings::related(column, data.bags.len()));
     list.extend(related.filter(|f| f.level == Severity::Warning));
