@@ -253,6 +253,9 @@ pub(crate) fn remembered_words(options: &ReadOptions) -> String {
         });
         words += &word.map_or(String::new(), |word| format!(" --{flag} {}", quoted(&word)));
     }
+    if let Some(most) = options.max_instances {
+        words += &format!(" --max-instances {most}");
+    }
     if let Some(encoding) = options.encoding {
         words += &format!(" --encoding {}", encoding.name());
     }

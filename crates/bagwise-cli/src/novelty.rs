@@ -18,6 +18,9 @@ pub(crate) struct Novelty {
     /// Missing values that are filled in, of each column, and the instances they are among.
     filled: BTreeMap<String, usize>,
     instances: usize,
+    /// Bags with more instances than were drawn of each in training, and how many these were.
+    larger: usize,
+    drawn: usize,
 }
 
 impl Novelty {
@@ -42,12 +45,27 @@ impl Novelty {
             *self.filled.entry(name).or_default() += missing;
         }
         self.instances += data.bags.instance_count();
+        if let Some(drawn) = model.header.reading.as_ref().and_then(|reading| reading.max_instances) {
+            self.drawn = drawn;
+            self.larger += (0..data.bags.len()).filter(|&b| data.bags.rows(b).len() > drawn).count();
+        }
         Ok(())
     }
 
     /// What to warn of.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        [self.units(), self.gaps(), self.strangers()].concat()
+        [self.sizes(), self.units(), self.gaps(), self.strangers()].concat()
+    }
+
+    fn sizes(&self) -> Vec<String> {
+        match self.larger {
+            0 => Vec::new(),
+            larger => vec![format!(
+                "{larger} of {} bags have more instances than the {} that were drawn of each bag in training, so predictions may differ \
+                 for that reason alone; use --max-instances {} here, too",
+                self.bags, self.drawn, self.drawn
+            )],
+        }
     }
 
     fn units(&self) -> Vec<String> {

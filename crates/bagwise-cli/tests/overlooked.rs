@@ -189,6 +189,21 @@ fn what_is_drawn_of_a_large_bag_does_not_depend_on_the_others() {
     let whole = answers("all.csv");
     assert_eq!(answers("turned.csv"), whole);
     assert_eq!(answers("one.csv")["B7"], whole["B7"]);
+    // A model of parts of bags that is asked about whole ones.
+    done(folder.path(), &format!("{fit} --max-instances 2 --force"));
+    let said = |line: &str| text(&done(folder.path(), line).stderr).to_string();
+    let warning = "12 of 12 bags have more instances than the 2 that were drawn of each bag in training";
+    for line in [
+        "predict m.bagwise all.csv",
+        "predict m.bagwise all.csv --stream",
+        "evaluate --model m.bagwise all.csv",
+    ] {
+        assert!(said(line).contains(warning), "{line}: {}", said(line));
+        let same = format!("{} --max-instances 2", line.replace(" --stream", ""));
+        assert!(!said(&same).contains("drawn of each bag"), "{same}");
+    }
+    let card = done(folder.path(), "show m.bagwise");
+    assert!(text(&card.stdout).contains("--max-instances 2"), "{}", text(&card.stdout));
 }
 
 #[test]

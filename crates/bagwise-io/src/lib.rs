@@ -178,8 +178,8 @@ pub struct ReadOptions {
     /// A folder of coordinates, files named as those of the bags: carried along, never features.
     #[serde(skip)]
     pub coords: Option<PathBuf>,
-    /// At most this many instances of each bag, drawn with the seed.
-    #[serde(skip)]
+    /// At most this many instances of each bag, drawn with the seed. A model remembers it to compare; it is not recalled.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_instances: Option<usize>,
     /// Seed of that draw.
     #[serde(skip)]

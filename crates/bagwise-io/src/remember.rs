@@ -59,6 +59,7 @@ impl ReadOptions {
             thousands: self.thousands,
             encoding: self.encoding,
             missing_values: self.missing_values.clone(),
+            max_instances: self.max_instances,
             ..ReadOptions::default()
         }
     }
