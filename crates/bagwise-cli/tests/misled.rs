@@ -730,3 +730,33 @@ fn what_is_not_clearly_better_than_a_constant_is_not_recommended() {
     assert!(!out.contains("Recommended:"), "{out}");
     assert!(out.contains("and not clearly better than a constant prediction either"), "{out}");
 }
+
+#[test]
+fn rounded_measurements_as_labels_are_pointed_out() {
+    let folder = folder();
+    let path = folder.path();
+    let fit = "simple-mi -p c=1 -p gamma=1";
+    write(path, "p.csv", "label,f,g", 60, |bag, i| {
+        format!("{},{},{}", 3 + bag % 7, noise(bag, i), noise(bag, 9 + i))
+    });
+    let warned = said(path, &format!("evaluate p.csv --method {fit}"));
+    assert!(
+        warned.contains("the labels are 7 whole numbers from 3 to 9 and are treated as classes"),
+        "{warned}"
+    );
+    assert!(
+        warned.contains(
+            "use regression with --task regression, or specify that they are classes with --task classification"
+        ),
+        "{warned}"
+    );
+    // Codes begin at 0 or 1, and who has decided is not asked.
+    assert!(
+        !said(path, &format!("evaluate p.csv --task classification --method {fit}"))
+            .contains("whole numbers")
+    );
+    write(path, "d.csv", "label,f,g", 60, |bag, i| {
+        format!("{},{},{}", 1 + bag % 7, noise(bag, i), noise(bag, 9 + i))
+    });
+    assert!(!said(path, &format!("evaluate d.csv --method {fit}")).contains("whole numbers"));
+}

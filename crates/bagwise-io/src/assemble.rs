@@ -399,6 +399,8 @@ impl BagBuilder {
         let is_open = numbers.is_some() && self.task == Task::Auto;
         if is_open && may_be_measurements(spelling.len(), self.bags.len()) {
             undecided = Some(spelling.len());
+        } else if let (true, Some(numbers)) = (is_open, &numbers) {
+            warnings.extend(rounded_measurements(numbers, spelling.len()));
         }
         if let (None, Task::Auto) = (&numbers, self.task)
             && self.bags.iter().filter_map(finite).any(|v| v.fract() != 0.0)
@@ -438,6 +440,22 @@ impl BagBuilder {
                 .with([Setting::Task("classification")]),
         )
     }
+}
+
+/// Some whole numbers as classes, of which the least is neither 0 nor 1, where codes begin: they may be rounded measurements.
+fn rounded_measurements(numbers: &[f64], classes: usize) -> Option<Message> {
+    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let is_code = least == 0.0 || least == 1.0;
+    (classes > 4 && !is_code).then(|| {
+        Message::from(format!(
+            "the labels are {classes} whole numbers from {least} to {most} and are treated as classes without an order; if they are \
+             measurements, use regression"
+        ))
+        .with([Setting::Task("regression")])
+        .or("specify that they are classes")
+        .with([Setting::Task("classification")])
+    })
 }
 
 /// From here on, neighbouring whole numbers are the same number in double precision: they are told apart as texts.
