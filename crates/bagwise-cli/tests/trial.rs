@@ -234,14 +234,19 @@ fn no_error_is_not_certainty() {
     }
     // A class of one bag that is right says little, however many bags the other class has: Wilson's interval for 1 of 1 begins at
     // 0.2065, and 25 of 29 are right.
-    let row =
-        |b: usize| format!("n{b},{},{},{}\n", usize::from(b == 0), if b < 5 { 5.3 } else { 0.3 }, b * 7 % 11);
+    let row = |b: usize| {
+        format!("n{b},{},7,{},{}\n", usize::from(b == 0), if b < 5 { 5.3 } else { 0.3 }, b * 7 % 11)
+    };
     let rows: String = (0..30).map(row).collect();
-    std::fs::write(path.join("rare.csv"), format!("bag,label,x,y\n{rows}")).unwrap();
+    std::fs::write(path.join("rare.csv"), format!("bag,label,group,x,y\n{rows}")).unwrap();
     let found = json(path, "evaluate --model m.bagwise rare.csv");
-    for (metric, expected) in [("recall", 0.2065), ("balanced_accuracy", (0.2065 + 25.0 / 29.0) / 2.0)] {
-        let low = found[metric]["interval"]["low"].as_f64().unwrap_or_else(|| panic!("{found}"));
-        assert!((low - expected).abs() < 1e-4, "{metric}: {low}");
+    let split = format!("evaluate easy.csv {FIT} --ignore group --test rare.csv");
+    for found in [found, json(path, &split)] {
+        for (metric, expected) in [("recall", 0.2065), ("balanced_accuracy", (0.2065 + 25.0 / 29.0) / 2.0)] {
+            let low =
+                found[metric]["interval"]["low"].as_f64().unwrap_or_else(|| panic!("{metric}: {found}"));
+            assert!((low - expected).abs() < 1e-4, "{metric}: {low}");
+        }
     }
     // A constant has an MCC of 0 whatever the bags are, so nothing is better than it by more than 1.
     let compared = json(path, "compare easy.csv --methods simple-mi --optimize mcc --no-report -o out");

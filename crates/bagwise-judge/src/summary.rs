@@ -327,7 +327,9 @@ pub fn summarise(
                 no_interval(metric, centre, &of_folds, failed, folds.len(), single, classes_only)
             };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
-            let (interval, no_interval) = match external {
+            // A single test set shows the luck of its bags, and nothing of training.
+            let is_single = folds.len() == 1 && failed == 0 && !curve;
+            let (interval, no_interval) = match external || is_single {
                 true => of_fixed_model(&repeats, roster, metric, level)?,
                 false => (about(centre, interval).filter(|_| no_interval.is_none()), no_interval),
             };
@@ -364,7 +366,7 @@ pub fn summarise(
 /// Samples of a bootstrap interval.
 const DRAWS: usize = 2000;
 
-/// The interval of a model that was not trained here, or why there is none. It is about the luck of the test bags: Wilson's for
+/// The interval of one model, trained elsewhere or on the training bags of a single split, or why there is none. It is about the luck of the test bags: Wilson's for
 /// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups, as far
 /// as [`beyond_resamples`].
 fn of_fixed_model(
