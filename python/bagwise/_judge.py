@@ -16,6 +16,7 @@ from bagwise import _native
 from bagwise._auto import ENSEMBLE, AutoClassifier, AutoRegressor
 from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
+from bagwise._cautions import warn_of_rows
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
 from bagwise._inputs import gaps, names_of
@@ -161,6 +162,7 @@ def _judge(
         "outside": [],
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
+    warn_of_rows(ready, target)
     for caution in _native.cautions(ready._native, ready._has_ids, target, classes, owners, optimize, surroundings):
         warnings.warn(caution, stacklevel=outside())
     if estimators:
@@ -618,6 +620,7 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
+    warn_of_rows(ready, target)
     for caution in _native.cautions(ready._native, ready._has_ids, target, classes, owners, optimize, surroundings):
         warnings.warn(caution, stacklevel=outside())
     kept: dict[str, Any] = {

@@ -7,6 +7,7 @@ import numbers
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from multiprocessing import current_process
 from typing import Any
@@ -28,6 +29,38 @@ def outside() -> int:
         frame = frame.f_back
         level += 1
     return level
+
+
+#: The call of scikit-learn that was warned in last, by its caller's code and place, and what was said in it.
+_in_call: tuple[Any, set[str]] = (None, set())
+
+
+def warn_once(message: str) -> None:
+    """Warns, but within a search or cross-validation of scikit-learn only once in the same words.
+
+    Python's own record of what it has shown is lost there: scikit-learn sets filters anew for every fit.
+    """
+    global _in_call
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and _package(frame) == "bagwise":
+        frame = frame.f_back
+    if _package(frame) not in ("sklearn", "joblib"):
+        warnings.warn(message, stacklevel=outside())
+        return
+    while frame.f_back is not None and _package(frame) in ("sklearn", "joblib"):
+        frame = frame.f_back
+    # The code itself and not its id, which another cell of a notebook might get.
+    call = (frame.f_code, frame.f_lasti, id(frame))
+    if _in_call[0] != call:
+        _in_call = (call, set())
+    if message not in _in_call[1]:
+        warnings.warn(message, stacklevel=outside())
+        # Not if the warning is an error, which every fit must raise then.
+        _in_call[1].add(message)
+
+
+def _package(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def seed_of(random_state: Any) -> int:
