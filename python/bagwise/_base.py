@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from bagwise import _native
 from bagwise._answers import Explanations, Predictions
 from bagwise._bags import Bags, BagsLike, as_bags
-from bagwise._cautions import warn_of_rows
+from bagwise._cautions import warn_of_features, warn_of_rows
 from bagwise._explaining import Explaining
 from bagwise._inputs import sparse_of
 from bagwise._notes import classes_of, named_of, note_of, params_of
@@ -153,7 +153,9 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
         params, named = self.get_params(deep=False), bags.feature_names is not None
         note = note_of(params, classes, named, surroundings["seed"], auto=self._method == "auto")
         names = None if classes is None else class_names(classes)
-        warn_of_rows(bags, y)
+        # Rows that are no bags look like leaks, too, but there is one remedy for them.
+        if not warn_of_rows(bags, y):
+            warn_of_features(bags, y, names, surroundings)
         return _native.fit(
             bags._native,
             y,

@@ -1,4 +1,4 @@
-"""Warnings before training: rows that were taken for bags."""
+"""Warnings before training: rows that were taken for bags, and features that give the label away or are ids."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bagwise import _native
 from bagwise._bags import Bags
 from bagwise._inputs import names_of
 from bagwise._options import warn_once
@@ -20,6 +21,15 @@ GLANCE = 1000
 
 #: A column may tell the labels of its rows by chance in one of this many data sets, as for the native side.
 CHANCE = 1e-4
+
+#: Cells of a sparse matrix that are looked at, as many as take about a fifth of a second.
+CELLS = 20_000_000
+
+#: What the native side says of features that are the label, or are ids.
+_TOLD = (" under another name;", "; ids are not measurements;")
+
+#: What it says of features that are the same in each bag, and follow from the label.
+_TOLD_OF_BAGS = (" determines the label:", " follows from the target:")
 
 
 def warn_of_rows(bags: Bags, y: NDArray[Any]) -> bool:
@@ -68,6 +78,43 @@ def _values_of_one_label(values: NDArray[Any], codes: NDArray[np.int64]) -> int:
         return 0
     different, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     return len(different) if (codes[first][inverse.reshape(-1)] == codes).all() else 0
+
+
+def warn_of_features(bags: Bags, y: NDArray[np.float64], classes: list[str] | None, around: dict[str, Any]) -> None:
+    """Warns of features that are the label under another name, or ids, in the words of :func:`bagwise.fit`.
+
+    An estimator is fitted many times in a search, on parts of the bags, so it does not repeat what may be in order (a feature that tells
+    the classes apart) or concerns an estimate (copies of bags, groups, rare classes).
+    """
+    native = bags._native
+    if bags.n_instances * bags.n_features > CELLS:
+        native = _fullest(bags)
+    # With one instance per bag every feature is the same in each bag, and rows that were drawn twice have their label.
+    told = _TOLD if bags.n_instances == len(bags) else _TOLD + _TOLD_OF_BAGS
+    for caution in _native.cautions(native, True, y, classes, None, None, around):
+        if any(words in caution for words in told):
+            warn_once(caution)
+
+
+def _fullest(bags: Bags) -> _native.Bags:
+    """Of sparse bags the columns with most entries, among which a label or an id would be; others as they are."""
+    native = bags._native
+    if not isinstance(native.select(np.zeros(1, dtype=np.int64)).instances, tuple):
+        return native
+    matrix, features, categories = bags.instances, native.features, native.categories
+    entries = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    wanted = np.sort(np.argsort(-entries, kind="stable")[: max(100, CELLS // matrix.shape[0])])
+    part = matrix[:, wanted]
+    part.sort_indices()
+    names = [features[at] for at in wanted]
+    return _native.Bags(
+        (len(names), part.indptr.astype(np.int64), part.indices.astype(np.int64), part.data),
+        native.offsets,
+        native.ids,
+        names,
+        {name: categories[name] for name in names if name in categories},
+        native.missing,
+    )
 
 
 def warn_of_rows_in(bags: Bags, y: Any) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import bagwise
@@ -18,6 +19,7 @@ from bagwise import (
     AutoClassifier,
     Bags,
     BagSummary,
+    Dataset,
     MIKernelClassifier,
     SimpleMIClassifier,
     SimpleMIRegressor,
@@ -103,3 +105,54 @@ def test_vectors_are_not_taken_for_rows_of_bags() -> None:
     frame, labels = conformers(kind=int)
     assert not of_rows(lambda: SimpleMIClassifier(probability=False).fit(Bags(frame, np.arange(120)), labels))
     assert not of_rows(lambda: SimpleMIClassifier(probability=False).fit(frame.to_numpy(), labels))
+
+
+def with_column(data: Dataset, **columns: Any) -> pd.DataFrame:
+    frame = pd.DataFrame(data.bags.instances, columns=["a", "b", "c"])
+    return frame.assign(mol=np.repeat([f"b{i}" for i in range(len(data.bags))], data.bags.sizes()), **columns)
+
+
+def test_estimators_tell_of_features_that_are_the_label_or_ids(small: Dataset) -> None:
+    sizes = small.bags.sizes()
+    rows, label, numbers = int(sizes.sum()), np.repeat(small.y, sizes), sizes / 10
+    shuffled = np.random.default_rng(0).permutation(rows)
+    for column, y, words in (
+        (label, small.y, "is the label under another name"),
+        (np.repeat(np.arange(40) // 4 * 2 + small.y, sizes), small.y, "determines the label"),
+        (np.repeat(3 * numbers, sizes), numbers, "is the target under another name"),
+        (np.arange(rows), small.y, "counts the rows"),
+        (shuffled, small.y, "different whole number for every instance"),
+        (np.repeat(np.arange(40)[::-1], sizes), small.y, "different whole number for every bag"),
+    ):
+        bags = Bags(with_column(small, code=column), bag="mol")
+        model: Any = SimpleMIRegressor() if y is numbers else SimpleMIClassifier(probability=False)
+        found = told(lambda: model.fit(bags, y))  # noqa: B023
+        assert [text for text in found if "attribute code" in text and words in text], (words, found)
+        same = told(lambda: bagwise.fit(bags, y, method="simple-mi", params={"c": 1, "gamma": 1}))  # noqa: B023
+        assert set(found) <= set(same)
+    # Vectors that were drawn several times tell their labels by every feature.
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(0, 30, 200)
+    vectors = rng.normal(size=(30, 3))[drawn]
+    assert not told(lambda: SimpleMIClassifier(probability=False).fit(vectors, drawn % 2))
+    # A feature that is merely good needs no word.
+    assert not told(lambda: SimpleMIClassifier(probability=False).fit(small.bags, small.y))
+
+
+def test_a_search_tells_of_a_leak_once(small: Dataset) -> None:
+    bags = Bags(with_column(small, risk=np.repeat(small.y, small.bags.sizes())), bag="mol")
+    search = GridSearchCV(SimpleMIClassifier(probability=False), {"c": [0.1, 1, 10, 100]}, cv=4)
+    for _ in range(2):
+        found = told(lambda: search.fit(bags, small.y))
+        assert len([text for text in found if "attribute risk is the label under another name" in text]) == 1
+
+
+def test_the_label_among_many_sparse_features_is_found_in_little_memory() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    words = sparse.random(2000, 30_000, density=0.001, format="csc", random_state=0)
+    label = sparse.csc_array(np.repeat(y, 20)[:, None].astype(float))
+    matrix = sparse.hstack([words, label, words[:, :50]], format="csr")
+    bags = Bags(matrix, np.repeat(rng.permutation(100), 20))
+    found = told(lambda: SimpleMIClassifier(probability=False, kernel="linear").fit(bags, y))
+    assert len(found) == 1 and "attribute f30001 is the label under another name" in found[0]
