@@ -12,6 +12,7 @@ from bagwise import _native
 from bagwise._bags import Bags
 from bagwise._inputs import names_of
 from bagwise._options import warn_once
+from bagwise._targets import aligned, in_order
 
 #: Fewer values than this are grades and counts, not names of bags.
 FEW = 5
@@ -122,3 +123,12 @@ def warn_of_rows_in(bags: Bags, y: Any) -> None:
     given = None if y is None else names_of(y)
     if given is not None and given.ndim == 1 and len(given) == len(bags) == bags.n_instances:
         warn_of_rows(bags, np.asarray([str(label) for label in given.tolist()]))
+
+
+def refuse_other_order(bags: Bags, y: Any) -> None:
+    """Refuses labels in another order than bags that become vectors: estimators of scikit-learn match them by position."""
+    if hasattr(y, "iloc") and aligned(y, bags, "y") is not y:
+        raise ValueError(
+            "y is indexed by bag, in another order than the bags, but the steps after this one match labels by position; give "
+            f"{in_order('y', y)}"
+        )

@@ -16,7 +16,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from bagwise._bags import Bags, BagsLike, _shortly, as_bags
-from bagwise._cautions import warn_of_rows_in
+from bagwise._cautions import refuse_other_order, warn_of_rows_in
 from bagwise._inputs import Rows, rows_of
 from bagwise._options import MEMORY, outside
 from bagwise._relatives import forgetful, remember, warn_of_relatives
@@ -148,6 +148,7 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Remember the features; nothing is learned."""
         self._wanted()
         ready = _measured(as_bags(bags))
+        refuse_other_order(ready, y)
         warn_of_rows_in(ready, y)
         _keep_features(self, ready)
         remember(self, ready)
@@ -244,6 +245,7 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         # The machine on top of the map is not used; with a small cost it is found at once.
         model = ESTIMATORS[self.method, True](**{"c": 1e-6, **(self.params or {}), **around})
         ready = model._bags(bags)
+        refuse_other_order(ready, y)
         warn_of_rows_in(ready, y)
         self.model_ = model.fit(ready, np.arange(len(ready)) % 2)
         remember(self, ready)

@@ -156,3 +156,26 @@ def test_the_label_among_many_sparse_features_is_found_in_little_memory() -> Non
     bags = Bags(matrix, np.repeat(rng.permutation(100), 20))
     found = told(lambda: SimpleMIClassifier(probability=False, kernel="linear").fit(bags, y))
     assert len(found) == 1 and "attribute f30001 is the label under another name" in found[0]
+
+
+def test_labels_of_vectors_are_in_the_order_of_the_bags() -> None:
+    frame, per_row = conformers(kind=int, shuffled=True)
+    for ids in (frame["mol"], "M" + frame["mol"].astype(str), frame["mol"].astype(float)):
+        bags = Bags(frame.assign(mol=ids), bag="mol")
+        y = per_row.groupby(ids).first()
+        line = make_pipeline(BagSummary(), LogisticRegression())
+        with pytest.raises(
+            ValueError, match=r"another order.*match labels by position; give y\..*reindex\(bags.ids\)"
+        ) as said:
+            line.fit(bags, y)
+        recipe = str(said.value).rpartition("give ")[2]
+        with pytest.raises(ValueError, match="no entry for bag") as said:
+            MIKernelClassifier().fit(bags, y.iloc[5:])
+        assert recipe in str(said.value) and "to_numpy" not in str(said.value)
+        # The recipe works as printed, also where labels are split by position.
+        ordered = eval(recipe, {"y": y, "bags": bags})
+        assert not ordered.isna().any()
+        line.fit(bags, ordered)
+        model = MIKernelClassifier(c=10, probability=False)
+        assert np.array_equal(model.fit(bags, y).predict(bags), model.fit(bags, ordered).predict(bags))
+        cross_val_score(model, bags, ordered, cv=2, error_score="raise")
