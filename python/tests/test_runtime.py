@@ -224,6 +224,27 @@ def test_files_that_fail(small: Dataset, tmp_path: Any) -> None:
         bagwise.gram(bagwise.read("synthetic:gauss?bags=2000&min=1&max=1&features=2").bags, memory=2e6)
 
 
+def test_a_model_replaces_models_and_nothing_else(small: Dataset, tmp_path: Any) -> None:
+    model = MIKernelClassifier(c=10, probability=False).fit(small.bags, small.y)
+    path = tmp_path / "notes.txt"
+    path.write_text("eight letters and more: " + "x" * 100)
+    with pytest.raises(
+        FileExistsError, match="exists, and it is not a model; .* overwrite it with overwrite=True"
+    ) as said:
+        model.save(path)
+    assert path.read_text().startswith("eight") and said.value.filename == str(path)
+    model.save(path, overwrite=True)
+    assert bagwise.load(path).c == 10
+    # The command line knows it as a model, too, and its models are known here.
+    MIKernelClassifier(c=1, probability=False).fit(small.bags, small.y).save(path)
+    assert bagwise.load(path).c == 1
+    written = tmp_path / "written.bagwise"
+    assert bagwise._native.main(["bagwise", "fit", "musk1", "--method", "majority", "-o", str(written), "--quiet"]) == 0
+    model.save(written)
+    (tmp_path / "empty").touch()
+    model.save(str(tmp_path / "empty"))
+
+
 def test_settings_are_named_as_arguments(tmp_path: Any) -> None:
     table = tmp_path / "table.csv"
     table.write_text("bag,label,,f1\na,1,2,3\nb,0,2,x\n")
