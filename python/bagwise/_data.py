@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bagwise import _native
 from bagwise._bags import Bags
-from bagwise._options import around, outside
+from bagwise._options import around, hinting, outside
 
 #: Name, bags, classes as text or values, groups, kept columns, labels of instances, warnings.
 Raw: TypeAlias = tuple[
@@ -88,6 +88,7 @@ def labels_of(texts: Iterable[str]) -> NDArray[Any]:
     return np.asarray(whole, dtype=np.int64) if same else np.asarray(given)
 
 
+@hinting
 def read(
     path: str | os.PathLike[str],
     *,

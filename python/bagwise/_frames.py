@@ -17,9 +17,10 @@ from scipy import sparse
 from bagwise._bags import Bags
 from bagwise._data import Dataset
 from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, id_name, is_arrow, refuse_roles, rows_of
-from bagwise._options import outside
+from bagwise._options import hinting, outside
 
 
+@hinting
 def from_frame(
     frame: Any,
     *,

@@ -21,7 +21,7 @@ from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
 from bagwise._inputs import gaps, names_of
 from bagwise._notes import is_auto, note_of
-from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
+from bagwise._options import MEMORY, around, folds_to_keep, hinting, impute_of, learning, outside
 from bagwise._outside import outside_rows
 from bagwise._relatives import remember
 from bagwise._targets import (
@@ -218,6 +218,7 @@ def _check_weight(class_weight: Any, classes: list[str] | None) -> None:
         raise ValueError("class_weight applies only to classes, but y is numeric; leave it out")
 
 
+@hinting
 def compare(
     bags: BagsLike,
     y: ArrayLike,
@@ -368,6 +369,7 @@ def compare(
     )
 
 
+@hinting
 def evaluate(
     bags: BagsLike,
     y: ArrayLike,
@@ -532,6 +534,7 @@ def fit(
     memory: float = MEMORY,
     precision: str = "f64",
 ) -> BagEstimator: ...
+@hinting
 def fit(
     bags: BagsLike,
     y: ArrayLike,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import numbers
 import os
 import sys
@@ -10,10 +12,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from multiprocessing import current_process
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 #: Bytes that Grams, caches and copies may occupy together, unless told otherwise.
 MEMORY = 4_000_000_000
@@ -107,21 +112,32 @@ def one_of(name: str, value: Any, words: tuple[str, ...], *, optional: bool = Fa
         raise ValueError(f"{name} is {value!r}; give {known}" + (" or None" if optional else ""))
 
 
-#: What other packages call parameters, and what they are called here.
-_MEANT = {
+#: What other packages call parameters, and what they are called here; of several names the first that there is.
+_MEANT: dict[str, str | tuple[str, ...]] = {
     "C": "c",
+    "balanced": "class_weight",
+    "bag_column": "bag",
+    "bag_id": "bag",
     "cost": "c",
-    "cv": "inner",
+    "cv": ("folds", "inner"),
     "epsilon": "tube",
+    "estimator": "method",
     "folds": "inner",
     "max_iterations": "max_iter",
+    "metric": "optimize",
+    "models": "methods",
+    "na_values": "missing_values",
+    "n_splits": "folds",
     "n_threads": "n_jobs",
     "normalize": "scale",
     "normalizer": "norm",
     "scaler": "scale",
+    "scoring": "optimize",
     "seed": "random_state",
+    "sep": "delimiter",
     "sigma": "gamma",
     "standardize": "scale",
+    "target": "label",
     "threshold": "decision_threshold",
     "weights": "class_weight",
 }
@@ -133,16 +149,35 @@ def check_names(who: str, given: Iterable[str], known: Iterable[str]) -> None:
     for name in given:
         if name in there:
             continue
-        if name == "kernel":
+        meant = _MEANT.get(name, ())
+        right = next((other for other in ((meant,) if isinstance(meant, str) else meant) if other in there), None)
+        if name in ("positive", "positive_class", "pos_label") and not {"class_weight", "label"}.isdisjoint(there):
+            hint = (
+                "the positive class is the second of two in sorted order; to choose it, give the labels y == 'CLASS', where True "
+                "comes second"
+            )
+        elif name == "kernel":
             hint = "it has no choice of kernels; SimpleMIClassifier(kernel='linear') is a linear machine"
         elif name in ("sample_weight", "groups"):
             hint = f"give {name} to fit"
-        elif _MEANT.get(name) in there:
-            hint = f"it is called {_MEANT[name]!r} here"
+        elif right is not None:
+            hint = f"it is called {right!r} here"
         else:
             near = difflib.get_close_matches(name, there, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(there)}"
         raise TypeError(f"{who} got an unexpected keyword argument {name!r}; {hint}")
+
+
+def hinting(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The function, with the answer of :func:`check_names` to an argument that does not exist."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        check_names(f"bagwise.{function.__name__}", kwargs, known)
+        return function(*args, **kwargs)
+
+    return checked
 
 
 class _Lines:

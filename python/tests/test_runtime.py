@@ -224,6 +224,38 @@ def test_files_that_fail(small: Dataset, tmp_path: Any) -> None:
         bagwise.gram(bagwise.read("synthetic:gauss?bags=2000&min=1&max=1&features=2").bags, memory=2e6)
 
 
+def test_arguments_of_functions_are_named_as_those_of_estimators(small: Dataset) -> None:
+    told: list[tuple[Any, str, str]] = [
+        (bagwise.compare, "metric", "it is called 'optimize' here"),
+        (bagwise.compare, "cv", "it is called 'folds' here"),
+        (bagwise.compare, "positive", "positive class is the second of two .*y == 'CLASS'"),
+        (bagwise.evaluate, "scoring", "it is called 'optimize' here"),
+        (bagwise.fit, "balanced", "it is called 'class_weight' here"),
+        (bagwise.fit, "cv", "it is called 'inner' here"),
+        (bagwise.fit, "optimise", "did you mean 'optimize'"),
+        (MIKernelClassifier, "pos_label", "positive class is the second of two"),
+    ]
+    for function, name, hint in told:
+        with pytest.raises(
+            TypeError, match=f"{function.__name__} got an unexpected keyword argument '{name}'; .*{hint}"
+        ):
+            function(small.bags, small.y, **{name: 1}) if function is not MIKernelClassifier else function(**{name: 1})
+    for function in (bagwise.read, bagwise.from_frame):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'target'; it is called 'label' here"):
+            function("table.csv", target="active")
+    # What is missing is told of by Python itself.
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        bagwise.fit(small.bags)  # type: ignore[call-overload]
+
+
+def test_the_positive_class_is_the_second(small: Dataset) -> None:
+    named = np.where(small.y == 1, "MSI", "MSS")
+    for y, positive in ((named, "MSS"), (named == "MSI", True)):
+        model = MIKernelClassifier(c=10, probability=False).fit(small.bags, y)
+        assert model.classes_.tolist()[1] == positive
+        assert ((model.decision_function(small.bags) > 0) == (model.predict(small.bags) == positive)).all()
+
+
 def test_a_model_replaces_models_and_nothing_else(small: Dataset, tmp_path: Any) -> None:
     model = MIKernelClassifier(c=10, probability=False).fit(small.bags, small.y)
     path = tmp_path / "notes.txt"
