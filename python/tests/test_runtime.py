@@ -248,6 +248,27 @@ def test_arguments_of_functions_are_named_as_those_of_estimators(small: Dataset)
         bagwise.fit(small.bags)  # type: ignore[call-overload]
 
 
+def test_reading_names_what_it_takes(small: Dataset, tmp_path: Any) -> None:
+    frame = small.bags.to_frame()
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    model = MIKernelClassifier(probability=False).fit(small.bags, small.y)
+    model.save(tmp_path / "m.bagwise")
+    for given in (model, tmp_path / "m.bagwise", str(tmp_path / "m.bagwise")):
+        assert bagwise.read(tmp_path / "new.csv", model=given).bags.n_features == 3
+    with pytest.raises(FileNotFoundError):
+        bagwise.read(tmp_path / "new.csv", model=tmp_path / "none.bagwise")
+    for wrong in (MIKernelClassifier(), frame, 3):
+        with pytest.raises(
+            TypeError, match=f"model is a {type(wrong).__name__} without a trained model; give a fitted"
+        ):
+            bagwise.read(tmp_path / "new.csv", model=wrong)
+    np.save(tmp_path / "a.npy", np.ones((2, 3)))
+    with pytest.raises(TypeError, match=r"labels is a DataFrame; give the path of a table .*, as after frame.to_csv\("):
+        bagwise.read(tmp_path, labels=frame)
+    with pytest.raises(TypeError, match=r"coords is a list; give the path of a folder of .npy files$"):
+        bagwise.read(tmp_path, coords=[1.0])  # type: ignore[arg-type]
+
+
 def test_the_positive_class_is_the_second(small: Dataset) -> None:
     named = np.where(small.y == 1, "MSI", "MSS")
     for y, positive in ((named, "MSS"), (named == "MSI", True)):
