@@ -275,6 +275,9 @@ def test_the_positive_class_is_the_second(small: Dataset) -> None:
         model = MIKernelClassifier(c=10, probability=False).fit(small.bags, y)
         assert model.classes_.tolist()[1] == positive
         assert ((model.decision_function(small.bags) > 0) == (model.predict(small.bags) == positive)).all()
+        found = bagwise.compare(small.bags, y, methods=["majority"], folds=2)
+        assert found.positive == positive and ("The positive class is MSS." in repr(found)) == (positive == "MSS")
+    assert bagwise.compare(small.bags, small.bags.sizes() / 10, methods=["majority"], folds=2).positive is None
 
 
 def test_a_model_replaces_models_and_nothing_else(small: Dataset, tmp_path: Any) -> None:
