@@ -246,7 +246,7 @@ def raw_of(
         # A single name is a name, not its letters.
         return [names] if isinstance(names, str) else [str(name) for name in names]
 
-    known: dict[str, Any] = {} if model is None else json.loads(_fitted(model).header())
+    known: dict[str, Any] = {} if model is None else json.loads(fitted(model).header())
     for what, table in (("labels", labels), ("coords", coords)):
         if table is not None and not isinstance(table, (str, os.PathLike)):
             kind = (
@@ -284,7 +284,7 @@ def raw_of(
     return _native.read(name, reading, around(random_state))
 
 
-def _fitted(model: Any) -> _native.Model:
+def fitted(model: Any) -> _native.Model:
     """The trained model of an estimator or a file."""
     if isinstance(model, (str, os.PathLike)):
         from bagwise._base import model_from

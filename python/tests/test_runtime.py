@@ -262,6 +262,11 @@ def test_reading_names_what_it_takes(small: Dataset, tmp_path: Any) -> None:
             TypeError, match=f"model is a {type(wrong).__name__} without a trained model; give a fitted"
         ):
             bagwise.read(tmp_path / "new.csv", model=wrong)
+    # Of a frame, too, a model takes what it knows, and there is nothing to warn of.
+    for given in (model, tmp_path / "m.bagwise"):
+        new = bagwise.from_frame(frame.assign(smiles="CCO", more=[[1.0, 2.0]] * len(frame)), model=given)
+        assert new.bags.feature_names == ["f1", "f2", "f3"]
+        assert np.array_equal(model.predict(new.bags), model.predict(small.bags))
     np.save(tmp_path / "a.npy", np.ones((2, 3)))
     with pytest.raises(TypeError, match=r"labels is a DataFrame; give the path of a table .*, as after frame.to_csv\("):
         bagwise.read(tmp_path, labels=frame)
