@@ -88,8 +88,13 @@ def warn_of_features(bags: Bags, y: NDArray[np.float64], classes: list[str] | No
     the classes apart) or concerns an estimate (copies of bags, groups, rare classes).
     """
     native = bags._native
-    if bags.n_instances * bags.n_features > CELLS:
-        native = _fullest(bags)
+    first = native.select(np.zeros(1, dtype=np.int64)).instances
+    if isinstance(first, tuple):
+        if bags.n_instances * bags.n_features > CELLS:
+            native = _fullest(bags)
+    elif first.flags.writeable:
+        # A copy: these bags stay in their files, whose columns are not looked at.
+        return
     # With one instance per bag every feature is the same in each bag, and rows that were drawn twice have their label.
     told = _TOLD if bags.n_instances == len(bags) else _TOLD + _TOLD_OF_BAGS
     for caution in _native.cautions(native, True, y, classes, None, None, around):
@@ -98,10 +103,8 @@ def warn_of_features(bags: Bags, y: NDArray[np.float64], classes: list[str] | No
 
 
 def _fullest(bags: Bags) -> _native.Bags:
-    """Of sparse bags the columns with most entries, among which a label or an id would be; others as they are."""
+    """Sparse bags with only the columns that have most entries, among which a label or an id would be."""
     native = bags._native
-    if not isinstance(native.select(np.zeros(1, dtype=np.int64)).instances, tuple):
-        return native
     matrix, features, categories = bags.instances, native.features, native.categories
     entries = np.bincount(matrix.indices, minlength=matrix.shape[1])
     wanted = np.sort(np.argsort(-entries, kind="stable")[: max(100, CELLS // matrix.shape[0])])

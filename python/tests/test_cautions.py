@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,24 @@ def test_the_label_among_many_sparse_features_is_found_in_little_memory() -> Non
     bags = Bags(matrix, np.repeat(rng.permutation(100), 20))
     found = told(lambda: SimpleMIClassifier(probability=False, kernel="linear").fit(bags, y))
     assert len(found) == 1 and "attribute f30001 is the label under another name" in found[0]
+
+
+def test_bags_that_stay_in_their_files_are_not_read_for_this(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for i in range(6):
+        np.save(tmp_path / f"b{i}.npy", np.random.default_rng(i).normal(size=(3, 2)))
+    bags = bagwise.read(tmp_path).bags
+    asked: list[int] = []
+
+    def cautions(native: Any, *_: Any) -> list[str]:
+        asked.append(len(native))
+        return []
+
+    monkeypatch.setattr("bagwise._native.cautions", cautions)
+    y = np.arange(6) % 2
+    for given, count in ((bags, 0), (bags[:4], 0), (list(bags), 1), ([sparse.csr_array(bag) for bag in bags], 1)):
+        asked.clear()
+        SimpleMIClassifier(probability=False).fit(given, y[: len(given)])
+        assert len(asked) == count
 
 
 def test_labels_of_vectors_are_in_the_order_of_the_bags() -> None:
