@@ -182,4 +182,5 @@ def axes(given: Any) -> Any:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("plotting needs matplotlib: pip install matplotlib") from error
-    return plt.subplots()[1]
+    # Names of methods and instances are longer than the margin that is there by default.
+    return plt.subplots(layout="constrained")[1]

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from bagwise import _native
 from bagwise._answers import Explanations, Predictions
 from bagwise._bags import Bags, BagsLike, as_bags
+from bagwise._cautions import warn_of_features, warn_of_rows
 from bagwise._explaining import Explaining
 from bagwise._inputs import sparse_of
 from bagwise._notes import classes_of, named_of, note_of, params_of
@@ -54,6 +55,16 @@ def model_from(path: str | os.PathLike[str]) -> _native.Model:
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file", os.fspath(path))
     return _native.Model.load(path)
+
+
+def _may_be_replaced(path: str | os.PathLike[str]) -> bool:
+    """Whether there is nothing to lose at a path but a model, by the rule of the command line (`replace.rs`)."""
+    # There is nothing to lose in a pipe, a device or an empty file.
+    if not os.path.isfile(path) or os.path.getsize(path) == 0:
+        return True
+    with open(path, "rb") as file:
+        # Eight bytes of length stand before.
+        return file.read(64)[8:].startswith(b'{"__metadata__":{"bagwise":')
 
 
 def _decisions(scores: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -152,6 +163,9 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
         params, named = self.get_params(deep=False), bags.feature_names is not None
         note = note_of(params, classes, named, surroundings["seed"], auto=self._method == "auto")
         names = None if classes is None else class_names(classes)
+        # Rows that are no bags look like leaks, too, but there is one remedy for them.
+        if not warn_of_rows(bags, y):
+            warn_of_features(bags, y, names, surroundings)
         return _native.fit(
             bags._native,
             y,
@@ -315,13 +329,15 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
         found: NDArray[np.bool_] = self._answer(bags, predicted=False)[3]
         return found
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a file that the command line can also read.
 
         Parameters
         ----------
         path : str or path
-            The file, usually ``NAME.bagwise``. It contains numbers and no executable code.
+            The file, usually ``NAME.bagwise``. It contains numbers and no executable code. A model that is there is replaced.
+        overwrite : bool, default=False
+            Also replace a file that is not a model.
         """
         check_is_fitted(self)
         header = json.loads(self.model_.header())
@@ -333,6 +349,9 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
             raise FileNotFoundError(errno.ENOENT, "the folder does not exist", folder)
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file", os.fspath(path))
+        if not overwrite and not _may_be_replaced(path):
+            found = "a file of this name exists, and it is not a model; choose another name, or overwrite it with overwrite=True"
+            raise FileExistsError(errno.EEXIST, found, os.fspath(path))
         self.model_.save(path)
 
     @classmethod

@@ -39,6 +39,8 @@ class Comparison(Sequence[dict[str, Any]]):
         numbers are NaN.
     recommended : str
         The simplest method within one standard error of the best; ``"majority"`` if none is better than a constant.
+    positive : object
+        Of two classes the positive one, which recall, precision, scores and probabilities are about; None for several classes or numbers.
     optimistic : bool
         Whether the estimates are optimistic: parameters were chosen on the reported folds, or a method used test
         bags.
@@ -59,6 +61,7 @@ class Comparison(Sequence[dict[str, Any]]):
         found = json.loads(text)
         self._text = text
         self._classes = classes
+        self.positive: Any = None if classes is None or len(classes) != 2 else classes.tolist()[1]
         self.sentence: str = found["sentence"]
         self.metric: str = found["metric"]
         self.protocol: str = found["protocol"]
@@ -211,7 +214,9 @@ class Comparison(Sequence[dict[str, Any]]):
         table = self._shown()
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
-        return "\n".join([*lines, self.sentence])
+        # Numbers and truth values are in the order that everybody expects.
+        about = [f"The positive class is {self.positive}."] if isinstance(self.positive, str) else []
+        return "\n".join([*lines, self.sentence, *about])
 
     def _repr_html_(self) -> str:
         page = html.escape(self.report(), quote=True)

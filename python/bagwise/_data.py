@@ -8,14 +8,14 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagwise import _native
 from bagwise._bags import Bags
-from bagwise._options import around, outside
+from bagwise._options import around, hinting, outside
 
 #: Name, bags, classes as text or values, groups, kept columns, labels of instances, warnings.
 Raw: TypeAlias = tuple[
@@ -88,6 +88,7 @@ def labels_of(texts: Iterable[str]) -> NDArray[Any]:
     return np.asarray(whole, dtype=np.int64) if same else np.asarray(given)
 
 
+@hinting
 def read(
     path: str | os.PathLike[str],
     *,
@@ -154,8 +155,8 @@ def read(
         Sample at most this many instances per bag.
     random_state : int, default=0
         The seed for sampling.
-    model : estimator, optional
-        A fitted model, such as one from ``bagwise.load``. Columns and the dialect that it was trained with on the command
+    model : estimator, str or path, optional
+        A fitted model, or the file of one. Columns and the dialect that it was trained with on the command
         line are used where nothing else is given, and only its features are read.
 
     Returns
@@ -245,7 +246,13 @@ def raw_of(
         # A single name is a name, not its letters.
         return [names] if isinstance(names, str) else [str(name) for name in names]
 
-    known: dict[str, Any] = {} if model is None else json.loads(model.model_.header())
+    known: dict[str, Any] = {} if model is None else json.loads(fitted(model).header())
+    for what, table in (("labels", labels), ("coords", coords)):
+        if table is not None and not isinstance(table, (str, os.PathLike)):
+            kind = (
+                "a table with the name, label and group of each bag" if what == "labels" else "a folder of .npy files"
+            )
+            raise TypeError(f"{what} is a {type(table).__name__}; give the path of {kind}{_written(table)}")
     reading = {
         "remembered": json.dumps(known["reading"]) if known.get("reading") else None,
         "features": [feature["name"] for feature in known.get("features", [])],
@@ -275,3 +282,25 @@ def raw_of(
         # A name may be that of a data set, for which the native side has an answer; this can only be a file.
         raise FileNotFoundError(errno.ENOENT, "no such file; check the file name and the folder", name)
     return _native.read(name, reading, around(random_state))
+
+
+def fitted(model: Any) -> _native.Model:
+    """The trained model of an estimator or a file."""
+    if isinstance(model, (str, os.PathLike)):
+        from bagwise._base import model_from
+
+        return model_from(model)
+    if not isinstance(getattr(model, "model_", None), _native.Model):
+        raise TypeError(
+            f"model is a {type(model).__name__} without a trained model; give a fitted estimator of bagwise, or the path of a model"
+        )
+    return cast("_native.Model", model.model_)
+
+
+def _written(table: Any) -> str:
+    """How a frame becomes such a file."""
+    return (
+        ", as after frame.to_csv('labels.csv', index=False)"
+        if hasattr(table, "to_csv") and hasattr(table, "columns")
+        else ""
+    )

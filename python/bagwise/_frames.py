@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 import numbers
 import re
 import warnings
@@ -15,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from bagwise._bags import Bags
-from bagwise._data import Dataset
+from bagwise._data import Dataset, fitted
 from bagwise._inputs import Rows, array_of, blocks, cut, decoded, gaps, id_name, is_arrow, refuse_roles, rows_of
-from bagwise._options import outside
+from bagwise._options import hinting, outside
 
 
+@hinting
 def from_frame(
     frame: Any,
     *,
@@ -29,6 +31,7 @@ def from_frame(
     keep: Iterable[str | int] = (),
     ignore: Iterable[str | int] = (),
     missing: bool = False,
+    model: Any = None,
 ) -> Dataset:
     """Bags, labels and groups from a data frame with one row per instance.
 
@@ -49,6 +52,8 @@ def from_frame(
         Text becomes categories with a warning; use a categorical type to avoid it.
     missing : bool, default=False
         Accept NaN as a missing value instead of raising an error.
+    model : estimator, str or path, optional
+        A fitted model, or the file of one. Only its features are used; not for AnnData.
 
     Returns
     -------
@@ -74,6 +79,8 @@ def from_frame(
         bags = Bags(frame, bag=bag, missing=missing)
     else:
         features = [name for name in table.names if name not in roles]
+        if model is not None:
+            features = _known(table, features, [f["name"] for f in json.loads(fitted(model).header())["features"]])
         rows, names, categories = _rows(table, features, ids)
         bags = Bags.__new__(Bags)
         bags._set(rows, None, names, categories, missing)
@@ -126,10 +133,7 @@ def chosen(frame: Any, features: Iterable[str], bags_known: bool) -> Any:
     `bags_known` says that the bags of the rows are given beside the frame.
     """
     table = _Table(frame)
-    known = {"bag", *features}
-    # Columns of lists are known by their parts, see `_rows`.
-    stems = {name.rpartition("_")[0] for name in known}
-    names = [n for n in table.names if n in known or (n in stems and _holds_lists(table.values(n)))]
+    names = _known(table, table.names, ["bag", *features])
     left_out = [name for name in table.names if name not in names]
     if left_out and "bag" not in names and not bags_known:
         warnings.warn(
@@ -138,6 +142,14 @@ def chosen(frame: Any, features: Iterable[str], bags_known: bool) -> Any:
             stacklevel=outside(),
         )
     return table.select(names)
+
+
+def _known(table: _Table, names: list[str], features: Iterable[str]) -> list[str]:
+    """Of these columns the ones that a model knows."""
+    known = set(features)
+    # Columns of lists are known by their parts, see `_rows`.
+    stems = {name.rpartition("_")[0] for name in known}
+    return [n for n in names if n in known or (n in stems and _holds_lists(table.values(n)))]
 
 
 def rows_of_frame(

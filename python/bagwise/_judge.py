@@ -16,11 +16,12 @@ from bagwise import _native
 from bagwise._auto import ENSEMBLE, AutoClassifier, AutoRegressor
 from bagwise._bags import Bags, BagsLike, as_bags
 from bagwise._base import BagClassifier, BagEstimator, BagRegressor, model_from
+from bagwise._cautions import warn_of_rows
 from bagwise._comparison import Comparison
 from bagwise._estimators import ESTIMATORS
 from bagwise._inputs import gaps, names_of
 from bagwise._notes import is_auto, note_of
-from bagwise._options import MEMORY, around, folds_to_keep, impute_of, learning, outside
+from bagwise._options import MEMORY, around, folds_to_keep, hinting, impute_of, learning, outside
 from bagwise._outside import outside_rows
 from bagwise._relatives import remember
 from bagwise._targets import (
@@ -161,6 +162,7 @@ def _judge(
         "outside": [],
     }
     surroundings = around(random_state, n_jobs, memory, precision, verbose)
+    warn_of_rows(ready, target)
     for caution in _native.cautions(ready._native, ready._has_ids, target, classes, owners, optimize, surroundings):
         warnings.warn(caution, stacklevel=outside())
     if estimators:
@@ -216,6 +218,7 @@ def _check_weight(class_weight: Any, classes: list[str] | None) -> None:
         raise ValueError("class_weight applies only to classes, but y is numeric; leave it out")
 
 
+@hinting
 def compare(
     bags: BagsLike,
     y: ArrayLike,
@@ -366,6 +369,7 @@ def compare(
     )
 
 
+@hinting
 def evaluate(
     bags: BagsLike,
     y: ArrayLike,
@@ -530,6 +534,7 @@ def fit(
     memory: float = MEMORY,
     precision: str = "f64",
 ) -> BagEstimator: ...
+@hinting
 def fit(
     bags: BagsLike,
     y: ArrayLike,
@@ -618,6 +623,7 @@ def fit(
     )
     surroundings = around(random_state, n_jobs, memory, precision)
     folds = inner_folds(inner, len(ready), owners)
+    warn_of_rows(ready, target)
     for caution in _native.cautions(ready._native, ready._has_ids, target, classes, owners, optimize, surroundings):
         warnings.warn(caution, stacklevel=outside())
     kept: dict[str, Any] = {

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import numbers
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from multiprocessing import current_process
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 #: Bytes that Grams, caches and copies may occupy together, unless told otherwise.
 MEMORY = 4_000_000_000
@@ -28,6 +34,38 @@ def outside() -> int:
         frame = frame.f_back
         level += 1
     return level
+
+
+#: The call of scikit-learn that was warned in last, by its caller's code and place, and what was said in it.
+_in_call: tuple[Any, set[str]] = (None, set())
+
+
+def warn_once(message: str) -> None:
+    """Warns, but within a search or cross-validation of scikit-learn only once in the same words.
+
+    Python's own record of what it has shown is lost there: scikit-learn sets filters anew for every fit.
+    """
+    global _in_call
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and _package(frame) == "bagwise":
+        frame = frame.f_back
+    if _package(frame) not in ("sklearn", "joblib"):
+        warnings.warn(message, stacklevel=outside())
+        return
+    while frame.f_back is not None and _package(frame) in ("sklearn", "joblib"):
+        frame = frame.f_back
+    # The code itself and not its id, which another cell of a notebook might get.
+    call = (frame.f_code, frame.f_lasti, id(frame))
+    if _in_call[0] != call:
+        _in_call = (call, set())
+    if message not in _in_call[1]:
+        warnings.warn(message, stacklevel=outside())
+        # Not if the warning is an error, which every fit must raise then.
+        _in_call[1].add(message)
+
+
+def _package(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def seed_of(random_state: Any) -> int:
@@ -74,21 +112,32 @@ def one_of(name: str, value: Any, words: tuple[str, ...], *, optional: bool = Fa
         raise ValueError(f"{name} is {value!r}; give {known}" + (" or None" if optional else ""))
 
 
-#: What other packages call parameters, and what they are called here.
-_MEANT = {
+#: What other packages call parameters, and what they are called here; of several names the first that there is.
+_MEANT: dict[str, str | tuple[str, ...]] = {
     "C": "c",
+    "balanced": "class_weight",
+    "bag_column": "bag",
+    "bag_id": "bag",
     "cost": "c",
-    "cv": "inner",
+    "cv": ("folds", "inner"),
     "epsilon": "tube",
+    "estimator": "method",
     "folds": "inner",
     "max_iterations": "max_iter",
+    "metric": "optimize",
+    "models": "methods",
+    "na_values": "missing_values",
+    "n_splits": "folds",
     "n_threads": "n_jobs",
     "normalize": "scale",
     "normalizer": "norm",
     "scaler": "scale",
+    "scoring": "optimize",
     "seed": "random_state",
+    "sep": "delimiter",
     "sigma": "gamma",
     "standardize": "scale",
+    "target": "label",
     "threshold": "decision_threshold",
     "weights": "class_weight",
 }
@@ -100,16 +149,35 @@ def check_names(who: str, given: Iterable[str], known: Iterable[str]) -> None:
     for name in given:
         if name in there:
             continue
-        if name == "kernel":
+        meant = _MEANT.get(name, ())
+        right = next((other for other in ((meant,) if isinstance(meant, str) else meant) if other in there), None)
+        if name in ("positive", "positive_class", "pos_label") and not {"class_weight", "label"}.isdisjoint(there):
+            hint = (
+                "the positive class is the second of two in sorted order; to choose it, give the labels y == 'CLASS', where True "
+                "comes second"
+            )
+        elif name == "kernel":
             hint = "it has no choice of kernels; SimpleMIClassifier(kernel='linear') is a linear machine"
         elif name in ("sample_weight", "groups"):
             hint = f"give {name} to fit"
-        elif _MEANT.get(name) in there:
-            hint = f"it is called {_MEANT[name]!r} here"
+        elif right is not None:
+            hint = f"it is called {right!r} here"
         else:
             near = difflib.get_close_matches(name, there, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(there)}"
         raise TypeError(f"{who} got an unexpected keyword argument {name!r}; {hint}")
+
+
+def hinting(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The function, with the answer of :func:`check_names` to an argument that does not exist."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        check_names(f"bagwise.{function.__name__}", kwargs, known)
+        return function(*args, **kwargs)
+
+    return checked
 
 
 class _Lines:

@@ -38,7 +38,7 @@ def aligned(values: Any, bags: Bags, what: str) -> Any:
         if labels != ids and len(labels) == len(ids) and set(labels) == set(ids):
             raise ValueError(
                 f"{what} has the index {labels[0]} to {labels[-1]}, which are the names of the bags in another order; give "
-                f"{what}.to_numpy() if it is in the order of the bags, or {what}.rename_axis('bag') if its index names them"
+                f"{in_order(what, values)} if its index names them, or {what}.to_numpy() if it is in the order of the bags"
             )
         return values
     if not set(labels) & set(ids):
@@ -55,8 +55,8 @@ def aligned(values: Any, bags: Bags, what: str) -> Any:
         return values
     if absent:
         raise ValueError(
-            f"{what} is indexed by bag and has no entry for bag '{absent[0]}'; add it, or give {what}.to_numpy() if it is "
-            "in the order of the bags"
+            f"{what} is indexed by bag and has no entry for bag '{absent[0]}'; add it, or, if {what} was split by position (as "
+            f"cross_val_score does), bring it into the order of all bags first: {in_order(what, values)}"
         )
     wanted = set(ids)
     seen: set[str] = set()
@@ -65,6 +65,15 @@ def aligned(values: Any, bags: Bags, what: str) -> Any:
             raise ValueError(f"{what} has two entries for bag '{label}'; give one per bag")
         seen.add(label)
     return values.iloc[[known[name] for name in ids]]
+
+
+def in_order(what: str, values: Any) -> str:
+    """The expression that brings a Series with an index of bags into their order; ids of bags are text."""
+    index = np.asarray(values.index)
+    if index.dtype.kind == "f":
+        return f"{what}.rename(index='{{:.0f}}'.format).reindex(bags.ids)"
+    text = all(isinstance(label, str) for label in index.tolist())
+    return f"{what}.reindex(bags.ids)" if text else f"{what}.rename(index=str).reindex(bags.ids)"
 
 
 #: What people call the column of labels, besides "label", which is refused whatever it contains.

@@ -16,6 +16,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from bagwise._bags import Bags, BagsLike, _shortly, as_bags
+from bagwise._cautions import refuse_other_order, warn_of_rows_in
 from bagwise._inputs import Rows, rows_of
 from bagwise._options import MEMORY, outside
 from bagwise._relatives import forgetful, remember, warn_of_relatives
@@ -69,8 +70,9 @@ class PerInstance(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.transformer = transformer
 
     def fit(self: _PerInstance, bags: BagsLike, y: Any = None) -> _PerInstance:
-        """Fit the transformer on all instances; `y` is ignored."""
+        """Fit the transformer on all instances, without labels."""
         ready = as_bags(bags, missing=True)
+        warn_of_rows_in(ready, y)
         transformer = clone(self.transformer).fit(_named(ready))
         self.transformer_ = transformer
         _keep_features(self, ready)
@@ -146,6 +148,8 @@ class BagSummary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Remember the features; nothing is learned."""
         self._wanted()
         ready = _measured(as_bags(bags))
+        refuse_other_order(ready, y)
+        warn_of_rows_in(ready, y)
         _keep_features(self, ready)
         remember(self, ready)
         self._features = ready._native.features
@@ -230,7 +234,7 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return forgetful(super().__getstate__())
 
     def fit(self: _BagMap, bags: BagsLike, y: Any = None) -> _BagMap:
-        """Learn the map from the bags alone; `y` is ignored."""
+        """Learn the map from the bags alone, without labels."""
         from bagwise._base import FeatureMap
         from bagwise._estimators import ESTIMATORS
 
@@ -241,6 +245,8 @@ class BagMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         # The machine on top of the map is not used; with a small cost it is found at once.
         model = ESTIMATORS[self.method, True](**{"c": 1e-6, **(self.params or {}), **around})
         ready = model._bags(bags)
+        refuse_other_order(ready, y)
+        warn_of_rows_in(ready, y)
         self.model_ = model.fit(ready, np.arange(len(ready)) % 2)
         remember(self, ready)
         self.n_features_in_ = ready.n_features

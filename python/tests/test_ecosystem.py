@@ -338,8 +338,13 @@ def test_figures(small: Dataset) -> None:
     explained = InstanceMISVMClassifier().fit(small.bags, small.y).explain(small.bags[:3])
     assert len(explained[0].plot().patches) == len(explained[0].parts)
     assert len(explained.plot().get_xticklabels()) == 3
-    table = bagwise.compare(small.bags, small.y, methods=["mi-kernel"], folds=3, params={"mi-kernel": {"c": 10}})
+    name = "bag summaries and a logistic regression"
+    line = make_pipeline(BagSummary(), LogisticRegression())
+    table = bagwise.compare(small.bags, small.y, methods=["majority"], folds=3, estimators={name: line})
     ax = table.plot()
+    figure = ax.get_figure()
+    figure.canvas.draw()
+    assert all(label.get_window_extent().x0 >= 0 for label in ax.get_yticklabels())
     assert [t.get_text() for t in ax.get_yticklabels()] == [row["method"] for row in reversed(table)]
     assert table.plot(ax) is ax
     plt.close("all")

@@ -224,6 +224,88 @@ def test_files_that_fail(small: Dataset, tmp_path: Any) -> None:
         bagwise.gram(bagwise.read("synthetic:gauss?bags=2000&min=1&max=1&features=2").bags, memory=2e6)
 
 
+def test_arguments_of_functions_are_named_as_those_of_estimators(small: Dataset) -> None:
+    told: list[tuple[Any, str, str]] = [
+        (bagwise.compare, "metric", "it is called 'optimize' here"),
+        (bagwise.compare, "cv", "it is called 'folds' here"),
+        (bagwise.compare, "positive", "positive class is the second of two .*y == 'CLASS'"),
+        (bagwise.evaluate, "scoring", "it is called 'optimize' here"),
+        (bagwise.fit, "balanced", "it is called 'class_weight' here"),
+        (bagwise.fit, "cv", "it is called 'inner' here"),
+        (bagwise.fit, "optimise", "did you mean 'optimize'"),
+        (MIKernelClassifier, "pos_label", "positive class is the second of two"),
+    ]
+    for function, name, hint in told:
+        with pytest.raises(
+            TypeError, match=f"{function.__name__} got an unexpected keyword argument '{name}'; .*{hint}"
+        ):
+            function(small.bags, small.y, **{name: 1}) if function is not MIKernelClassifier else function(**{name: 1})
+    for function in (bagwise.read, bagwise.from_frame):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'target'; it is called 'label' here"):
+            function("table.csv", target="active")
+    # What is missing is told of by Python itself.
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        bagwise.fit(small.bags)  # type: ignore[call-overload]
+
+
+def test_reading_names_what_it_takes(small: Dataset, tmp_path: Any) -> None:
+    frame = small.bags.to_frame()
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    model = MIKernelClassifier(probability=False).fit(small.bags, small.y)
+    model.save(tmp_path / "m.bagwise")
+    for given in (model, tmp_path / "m.bagwise", str(tmp_path / "m.bagwise")):
+        assert bagwise.read(tmp_path / "new.csv", model=given).bags.n_features == 3
+    with pytest.raises(FileNotFoundError):
+        bagwise.read(tmp_path / "new.csv", model=tmp_path / "none.bagwise")
+    for wrong in (MIKernelClassifier(), frame, 3):
+        with pytest.raises(
+            TypeError, match=f"model is a {type(wrong).__name__} without a trained model; give a fitted"
+        ):
+            bagwise.read(tmp_path / "new.csv", model=wrong)
+    # Of a frame, too, a model takes what it knows, and there is nothing to warn of.
+    for given in (model, tmp_path / "m.bagwise"):
+        new = bagwise.from_frame(frame.assign(smiles="CCO", more=[[1.0, 2.0]] * len(frame)), model=given)
+        assert new.bags.feature_names == ["f1", "f2", "f3"]
+        assert np.array_equal(model.predict(new.bags), model.predict(small.bags))
+    np.save(tmp_path / "a.npy", np.ones((2, 3)))
+    with pytest.raises(TypeError, match=r"labels is a DataFrame; give the path of a table .*, as after frame.to_csv\("):
+        bagwise.read(tmp_path, labels=frame)
+    with pytest.raises(TypeError, match=r"coords is a list; give the path of a folder of .npy files$"):
+        bagwise.read(tmp_path, coords=[1.0])  # type: ignore[arg-type]
+
+
+def test_the_positive_class_is_the_second(small: Dataset) -> None:
+    named = np.where(small.y == 1, "MSI", "MSS")
+    for y, positive in ((named, "MSS"), (named == "MSI", True)):
+        model = MIKernelClassifier(c=10, probability=False).fit(small.bags, y)
+        assert model.classes_.tolist()[1] == positive
+        assert ((model.decision_function(small.bags) > 0) == (model.predict(small.bags) == positive)).all()
+        found = bagwise.compare(small.bags, y, methods=["majority"], folds=2)
+        assert found.positive == positive and ("The positive class is MSS." in repr(found)) == (positive == "MSS")
+    assert bagwise.compare(small.bags, small.bags.sizes() / 10, methods=["majority"], folds=2).positive is None
+
+
+def test_a_model_replaces_models_and_nothing_else(small: Dataset, tmp_path: Any) -> None:
+    model = MIKernelClassifier(c=10, probability=False).fit(small.bags, small.y)
+    path = tmp_path / "notes.txt"
+    path.write_text("eight letters and more: " + "x" * 100)
+    with pytest.raises(
+        FileExistsError, match="exists, and it is not a model; .* overwrite it with overwrite=True"
+    ) as said:
+        model.save(path)
+    assert path.read_text().startswith("eight") and said.value.filename == str(path)
+    model.save(path, overwrite=True)
+    assert bagwise.load(path).c == 10
+    # The command line knows it as a model, too, and its models are known here.
+    MIKernelClassifier(c=1, probability=False).fit(small.bags, small.y).save(path)
+    assert bagwise.load(path).c == 1
+    written = tmp_path / "written.bagwise"
+    assert bagwise._native.main(["bagwise", "fit", "musk1", "--method", "majority", "-o", str(written), "--quiet"]) == 0
+    model.save(written)
+    (tmp_path / "empty").touch()
+    model.save(str(tmp_path / "empty"))
+
+
 def test_settings_are_named_as_arguments(tmp_path: Any) -> None:
     table = tmp_path / "table.csv"
     table.write_text("bag,label,,f1\na,1,2,3\nb,0,2,x\n")
