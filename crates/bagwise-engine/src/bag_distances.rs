@@ -92,7 +92,8 @@ fn between(
     ranks: &[HausdorffRank],
     ctx: &Ctx,
 ) -> Result<Vec<Mat>> {
-    reserve(rows.len() * ranks.len(), cols.len(), ctx)?;
+    // Those of the groups, and what they are put together to.
+    reserve(2 * rows.len() * ranks.len(), cols.len(), ctx)?;
     let columns = PackedBags::new(cols, rows.instances())?;
     let nearest_pair = ranks.iter().all(|&r| r == HausdorffRank::Nth(1));
     let found: Vec<(Range<usize>, Vec<f64>)> = tile_groups(rows)
@@ -361,7 +362,8 @@ mod tests {
     fn what_exceeds_the_budget_is_refused() {
         let bags = random(&[2; 10], 3, 1);
         let mut ctx = Ctx::default();
-        ctx.memory = 800;
+        // Ten by ten, and those of the groups once more.
+        ctx.memory = 1600;
         assert!(hausdorff(&bags, &RANKS[..1], &ctx).is_ok());
         assert!(hausdorff(&bags, &RANKS[..2], &ctx).is_err());
     }

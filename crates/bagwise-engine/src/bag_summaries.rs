@@ -62,7 +62,8 @@ pub fn summaries_to(new: &Bags, kept: &Bags, kinds: &[BagSummary], ctx: &Ctx) ->
 }
 
 fn between(rows: &Bags, cols: &Bags, symmetric: bool, kinds: &[BagSummary], ctx: &Ctx) -> Result<Vec<Mat>> {
-    reserve(rows.len() * kinds.len(), cols.len(), ctx)?;
+    // Both directions of the groups, and what they are put together to.
+    reserve(3 * rows.len() * kinds.len(), cols.len(), ctx)?;
     let columns = PackedBags::new(cols, rows.instances())?;
     let found: Vec<(Range<usize>, Vec<PairValues>)> = tile_groups(rows)
         .into_par_iter()
