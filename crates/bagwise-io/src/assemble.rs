@@ -2,9 +2,11 @@
 //! anywhere in the file (they are brought together in the order in which they came, with a warning), a bag's
 //! label and group are the same in all its rows, and what is not is refused with both lines.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::dialect::Numbers;
 use super::doubt::{self, DroppedColumn};
 use super::relatives::dropped_column;
 use super::stream::{SeenBags, comes_back};
@@ -32,6 +34,8 @@ pub(crate) struct BagBuilder {
     unlabelled: bool,
     task: Task,
     markers: Markers,
+    /// How numbers are written.
+    numbers: Numbers,
     has_label: bool,
     has_group: bool,
     codes: HashMap<String, u32>,
@@ -58,6 +62,7 @@ impl BagBuilder {
             unlabelled: options.unlabelled,
             task: options.task,
             markers: Markers::new(&options.missing_values),
+            numbers: Numbers::PLAIN,
             has_label: false,
             has_group: false,
             codes: HashMap::new(),
@@ -71,6 +76,11 @@ impl BagBuilder {
     /// The same behind the bags of earlier pieces; bags do not come back then.
     pub(crate) fn after(self, seen: Option<SeenBags>) -> BagBuilder {
         BagBuilder { seen, ..self }
+    }
+
+    /// The same for a table that writes numbers like this.
+    pub(crate) fn written_in(self, numbers: Numbers) -> BagBuilder {
+        BagBuilder { numbers, ..self }
     }
 
     /// The same for data without lines.
@@ -101,8 +111,12 @@ impl BagBuilder {
         }
         self.has_label |= label.is_some();
         self.has_group |= group.is_some();
-        let label = label.filter(|l| !self.markers.missing(l.as_bytes())).unwrap_or_default();
-        let group = group.filter(|g| !self.markers.missing(g.as_bytes())).unwrap_or_default();
+        // Labels and groups may be numbers: 1,0 is then 1.0.
+        let (label, group) = (label.map(|l| self.plain(l)), group.map(|g| self.plain(g)));
+        let is_there = |text: &Cow<'_, str>| !self.markers.missing(text.as_bytes());
+        let (label, group) =
+            (label.filter(is_there).unwrap_or_default(), group.filter(is_there).unwrap_or_default());
+        let (label, group) = (label.as_ref(), group.as_ref());
 
         let last = self.of_row.last().copied();
         let code = match last {
@@ -133,6 +147,14 @@ impl BagBuilder {
         self.of_row.splice(at..at, std::iter::repeat_n(bag as u32, times));
     }
 
+    /// A number of the table in the plain form; other text as it is.
+    fn plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.numbers {
+            Numbers::PLAIN => Cow::Borrowed(text),
+            numbers => numbers.plain(text.as_bytes()).unwrap_or(Cow::Borrowed(text)),
+        }
+    }
+
     fn new_bag(&mut self, line: u64, bag: &str, label: &str, group: &str) -> Result<()> {
         // A number that stands for a missing value elsewhere may well name a bag.
         if is_missing(bag.as_bytes()) {
@@ -141,7 +163,9 @@ impl BagBuilder {
         }
         for (what, name) in [("bag", bag), ("group", group)] {
             if is_rounded_name(name.as_bytes()) {
-                let found = format!("the name '{name}' of a {what} was rounded by a spreadsheet, so several may have become one");
+                let found = format!(
+                    "the name '{name}' of a {what} was rounded by a spreadsheet, so several may have become one"
+                );
                 let remedy = "write the table again with this column formatted as text, or as numbers without decimals";
                 return Err(self.error(line, found, remedy));
             }
@@ -289,7 +313,7 @@ impl BagBuilder {
 
         let (target, undecided) = self.target(&mut warnings)?;
         let groups = self.has_group.then(|| self.groups(&mut warnings));
-        let spelling = |id: &str| one_spelling(id).or_else(|| doubt::without_case(id));
+        let spelling = |id: &str| one_spelling(&self.plain(id)).or_else(|| doubt::without_case(id));
         let twice = doubt::written_twice(self.bags.iter().map(|b| b.id.as_str()), spelling);
         warnings.extend(doubt::two_ways("bags", &twice, false));
         // Spreadsheets end in the sums of their columns.

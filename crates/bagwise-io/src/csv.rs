@@ -402,7 +402,7 @@ fn pieces(
         .collect();
     let numbers = rows.numbers;
     let new_cells = || FeatureCells::new(source, declared.clone(), options, numbers);
-    let new_book = || BagBuilder::new(source, options).after(seen.clone());
+    let new_book = || BagBuilder::new(source, options).written_in(numbers).after(seen.clone());
     let new_beside = || SideColumns {
         kept: keep
             .iter()
@@ -441,9 +441,7 @@ fn pieces(
             take(book.finish(instances, features, &found, beside, options, Vec::new(), said)?)?;
         }
         let text = |column: Option<usize>| column.map(|c| rows.text(c).map(str::trim)).transpose();
-        // A label may be a number of this dialect.
-        let label = text(label)?.map(|text| rows.numbers.plain(text.as_bytes()).unwrap_or(text.into()));
-        book.row(line, id, label.as_deref(), text(group)?)?;
+        book.row(line, id, text(label)?, text(group)?)?;
         for (kept, &column) in beside.kept.iter_mut().zip(&keep) {
             kept.values.push(rows.text(column)?.to_string());
         }

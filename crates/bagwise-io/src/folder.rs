@@ -89,7 +89,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     match &options.labels {
         Some(table) => {
             let table = labels::read(table, options)?;
-            book = BagBuilder::new(&table.source, options);
+            book = BagBuilder::new(&table.source, options).written_in(table.numbers);
             kept_names = table.kept;
             unused_names = table.unused;
             warnings = table.warnings;

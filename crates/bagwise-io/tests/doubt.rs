@@ -203,6 +203,15 @@ fn a_group_written_in_two_ways_is_one_group() {
     let data = parse("bag,label,f\n1,1,1\n1.0,1,2\n2,0,3\n");
     has_all(&warnings(&data), &["bags '1' and '1.0'"]);
     assert_eq!(data.bags.len(), 3);
+    // The same where numbers have commas.
+    let data = parse("bag;label;group;f\na;1;1;1,5\nb;0;1,0;2,5\nc;1;2;3,5\n");
+    assert_eq!(data.groups.as_ref().unwrap().codes, [0, 0, 1]);
+    has_all(&warnings(&data), &["groups", "'1'", "'1.0'"]);
+    let data = parse("bag,label,group,f\na,1,1000,\"1,000.5\"\nb,0,\"1,000\",2\nc,1,2,3\n");
+    assert_eq!(data.groups.as_ref().unwrap().codes, [0, 0, 1]);
+    let data = parse("bag;label;f\n1;1;1,5\n1,0;1;2,5\n2;0;3,5\n");
+    has_all(&warnings(&data), &["bags '1' and '1,0'"]);
+    assert_eq!(data.bags.ids(), ["1", "1,0", "2"]);
     // Hexadecimal ids are not numbers that happen to be equal.
     let data = parse("bag,label,group,f\na,1,1e5,1\nb,0,100000,2\n");
     assert_eq!((data.groups.as_ref().unwrap().names.len(), warnings(&data)), (2, String::new()));
