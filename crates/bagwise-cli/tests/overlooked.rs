@@ -400,12 +400,14 @@ fn names_that_a_spreadsheet_rounded_are_refused() {
             && said.contains("formatted as text"),
         "{said}"
     );
-    fs::write(folder.path().join("g.csv"), table.replace(";7;", ";1.5E+07;").replace(",02003E+12", "x")).unwrap();
+    fs::write(folder.path().join("g.csv"), table.replace(";7;", ";1.5E+07;").replace(",02003E+12", "x"))
+        .unwrap();
     let said = refused(folder.path(), "inspect g.csv --bag mol --group project");
     assert!(said.contains("'1.5E+07' of a group"), "{said}");
     // Not what a spreadsheet writes.
     let names = ["1E+10", "2.5e+12", "2.5E12", "A,1E+10", "7"];
-    let rows: String = names.iter().enumerate().map(|(b, name)| format!("\"{name}\",{},{b}\n", b % 2)).collect();
+    let rows: String =
+        names.iter().enumerate().map(|(b, name)| format!("\"{name}\",{},{b}\n", b % 2)).collect();
     fs::write(folder.path().join("n.csv"), format!("bag,label,a\n{rows}")).unwrap();
     assert_eq!(json(folder.path(), "inspect n.csv")["bags"], 5);
 }
@@ -481,7 +483,10 @@ fn a_column_in_the_place_of_the_label_is_noticed() {
     fs::write(folder.path().join("new.csv"), format!("bag,label,a\n{rows}")).unwrap();
     let output = done(folder.path(), "predict m.bagwise new.csv");
     let said = text(&output.stderr);
-    assert!(said.contains("was read as the label of a bag, but the model was not trained on this label"), "{said}");
+    assert!(
+        said.contains("was read as the label of a bag, but the model was not trained on this label"),
+        "{said}"
+    );
     assert!(!said.contains("evaluate --model"), "{said}");
     let output = done(folder.path(), "predict m.bagwise d.csv");
     assert!(!text(&output.stderr).contains("not trained on this label"), "{}", text(&output.stderr));

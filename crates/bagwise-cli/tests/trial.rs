@@ -234,7 +234,8 @@ fn no_error_is_not_certainty() {
     }
     // A class of one bag that is right says little, however many bags the other class has: Wilson's interval for 1 of 1 begins at
     // 0.2065, and 25 of 29 are right.
-    let row = |b: usize| format!("n{b},{},{},{}\n", usize::from(b == 0), if b < 5 { 5.3 } else { 0.3 }, b * 7 % 11);
+    let row =
+        |b: usize| format!("n{b},{},{},{}\n", usize::from(b == 0), if b < 5 { 5.3 } else { 0.3 }, b * 7 % 11);
     let rows: String = (0..30).map(row).collect();
     std::fs::write(path.join("rare.csv"), format!("bag,label,x,y\n{rows}")).unwrap();
     let found = json(path, "evaluate --model m.bagwise rare.csv");

@@ -105,7 +105,9 @@ impl FeatureCells {
     /// Takes the next cell of a row; `bag` is for messages.
     pub(crate) fn push(&mut self, line: u64, bag: &str, column: usize, text: &[u8]) -> Result<()> {
         match text.trim_ascii() {
-            text if self.markers.missing(text) => self.push_missing(line, bag, column),
+            text if self.markers.missing_as(text, |text| self.numbers.value(text)) => {
+                self.push_missing(line, bag, column)
+            }
             text if Markers::perhaps(text) => match &mut self.columns[column].state {
                 ColumnState::Number { .. } => self.push_missing(line, bag, column),
                 ColumnState::Unknown { perhaps } => {

@@ -159,12 +159,17 @@ impl Markers {
 
     /// True if a text stands for no value in any column.
     pub(crate) fn missing(&self, text: &[u8]) -> bool {
-        is_missing(text) || (!self.texts.is_empty() && self.is_named(text))
+        self.missing_as(text, number)
     }
 
-    fn is_named(&self, text: &[u8]) -> bool {
+    /// The same where `value` says which number a text is.
+    pub(crate) fn missing_as(&self, text: &[u8], value: impl Fn(&[u8]) -> Option<f64>) -> bool {
+        is_missing(text) || (!self.texts.is_empty() && self.is_named(text, value))
+    }
+
+    fn is_named(&self, text: &[u8], value: impl Fn(&[u8]) -> Option<f64>) -> bool {
         self.texts.iter().any(|named| named.as_bytes() == text)
-            || !self.numbers.is_empty() && number(text).is_some_and(|value| self.numbers.contains(&value))
+            || !self.numbers.is_empty() && value(text).is_some_and(|value| self.numbers.contains(&value))
     }
 
     /// The numbers that stand for no value.
