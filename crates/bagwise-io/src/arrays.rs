@@ -260,10 +260,13 @@ impl Arrays<'_> {
             return taken.finish(self.source, instances, named, &[], &options, Vec::new(), warnings);
         }
         let markers = Markers::new(&options.missing_values);
+        let is_single = |c: usize| c < cols && matches!(self.instances, Instances::F32(_));
         let picked: Vec<SelectedColumn> = features
             .iter()
             .zip(categorical)
-            .map(|(&c, is)| Ok(SelectedColumn::new(names[c].clone(), &*column(c)?, is, &markers)))
+            .map(|(&c, is)| {
+                Ok(SelectedColumn::new(names[c].clone(), &*column(c)?, is, is_single(c), &markers))
+            })
             .collect::<Result<_>>()?;
         let (instances, features) = SelectedColumn::join(picked, self.instances.rows());
         taken.finish(self.source, instances, features, &[], &options, Vec::new(), warnings)
@@ -499,7 +502,7 @@ impl FeatureTable<'_> {
         mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;
-        mark_missing(&mut instances, &features, Markers::new(&options.missing_values).numbers());
+        mark_missing(&mut instances, &features, &Markers::new(&options.missing_values));
         if let Values::Numbers(ids) = self.bag.as_ref()
             && ids.iter().any(|id| id.abs() >= WHOLE as f64)
         {
@@ -561,17 +564,17 @@ impl FeatureTable<'_> {
 }
 
 /// Turns the numbers that stand for no value into NaN, where features are numbers.
-fn mark_missing(instances: &mut Instances, features: &[Feature], numbers: &[f64]) {
+fn mark_missing(instances: &mut Instances, features: &[Feature], markers: &Markers) {
     let width = features.len();
-    for c in (0..width).filter(|&c| !numbers.is_empty() && !features[c].is_categorical()) {
+    for c in (0..width).filter(|&c| !markers.has_no_number() && !features[c].is_categorical()) {
         match instances {
             Instances::F64(m) => {
                 let column = m.data_mut().iter_mut().skip(c).step_by(width);
-                column.filter(|v| numbers.contains(v)).for_each(|v| *v = f64::NAN);
+                column.filter(|v| markers.is_number(**v)).for_each(|v| *v = f64::NAN);
             }
             Instances::F32(m) => {
                 let column = m.data_mut().iter_mut().skip(c).step_by(width);
-                column.filter(|v| numbers.contains(&f64::from(**v))).for_each(|v| *v = f32::NAN);
+                column.filter(|v| markers.is_single(**v)).for_each(|v| *v = f32::NAN);
             }
             _ => {}
         }
@@ -585,10 +588,20 @@ pub(crate) struct SelectedColumn {
 }
 
 impl SelectedColumn {
-    /// A feature of categories if it is declared to be one or has texts.
-    pub(crate) fn new(name: String, column: &Values, declared: bool, markers: &Markers) -> SelectedColumn {
+    /// A feature of categories if it is declared to be one or has texts. `single` says that its numbers were of single
+    /// precision.
+    pub(crate) fn new(
+        name: String,
+        column: &Values,
+        declared: bool,
+        single: bool,
+        markers: &Markers,
+    ) -> SelectedColumn {
+        let number = |i: usize| {
+            column.number(i).filter(|v| !(single && markers.is_single(*v as f32))).unwrap_or(f64::NAN)
+        };
         if !declared && !matches!(column, Values::Texts { .. }) {
-            let values = (0..column.len()).map(|i| column.number(i).unwrap_or(f64::NAN)).collect();
+            let values = (0..column.len()).map(number).collect();
             return SelectedColumn { feature: Feature::numeric(name), values };
         }
         let mut codes = HashMap::new();
@@ -596,7 +609,8 @@ impl SelectedColumn {
             .map(|i| {
                 let text = column.text(i);
                 let text = text.trim();
-                if markers.missing(text.as_bytes()) { f64::NAN } else { code(&mut codes, text) }
+                let missing = markers.missing(text.as_bytes()) || single && number(i).is_nan();
+                if missing { f64::NAN } else { code(&mut codes, text) }
             })
             .collect();
         let (names, rank) = sorted(&codes);

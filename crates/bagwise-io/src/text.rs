@@ -172,9 +172,20 @@ impl Markers {
             || !self.numbers.is_empty() && value(text).is_some_and(|value| self.numbers.contains(&value))
     }
 
-    /// The numbers that stand for no value.
-    pub(crate) fn numbers(&self) -> &[f64] {
-        &self.numbers
+    /// True if no number stands for no value.
+    pub(crate) fn has_no_number(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// True if a number stands for no value.
+    pub(crate) fn is_number(&self, value: f64) -> bool {
+        self.numbers.contains(&value)
+    }
+
+    /// The same in single precision, where -999.9 is another number.
+    pub(crate) fn is_single(&self, value: f32) -> bool {
+        // Not every number that is too large is infinite.
+        self.is_number(value.into()) || value.is_finite() && self.numbers.iter().any(|&n| n as f32 == value)
     }
 
     /// True if a text stands for no value in a column of numbers. In one of text it is a category: strands are + and -.
