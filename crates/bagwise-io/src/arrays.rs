@@ -17,8 +17,8 @@ use super::stream::SeenBags;
 use super::text::{Markers, WHOLE, shown};
 use super::{Column, ReadOptions, save};
 use bagwise_core::{
-    CarriedColumn, Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting,
-    Target, columns_of,
+    CarriedColumn, Csr, Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result,
+    Setting, Target, columns_of,
 };
 
 /// Arrays other than the features, with an entry per instance or per bag.
@@ -502,7 +502,7 @@ impl FeatureTable<'_> {
         mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;
-        mark_missing(&mut instances, &features, &Markers::new(&options.missing_values));
+        mark_missing(source, &mut instances, &features, &Markers::new(&options.missing_values))?;
         if let Values::Numbers(ids) = self.bag.as_ref()
             && ids.iter().any(|id| id.abs() >= WHOLE as f64)
         {
@@ -520,20 +520,29 @@ impl FeatureTable<'_> {
         }
         let is_bad = |v: f64| if options.allow_missing { v.is_infinite() } else { !v.is_finite() };
         let cols = instances.cols().max(1);
+        // Its row, column and value.
         let bad = match &instances {
-            Instances::F64(m) => m.data().iter().position(|&v| is_bad(v)),
-            Instances::F32(m) => m.data().iter().position(|&v| is_bad(v.into())),
+            Instances::F64(m) => {
+                m.data().iter().position(|&v| is_bad(v)).map(|at| (at / cols, at % cols, m.data()[at]))
+            }
+            Instances::F32(m) => m
+                .data()
+                .iter()
+                .position(|&v| is_bad(v.into()))
+                .map(|at| (at / cols, at % cols, m.data()[at].into())),
+            Instances::Sparse(m) => m.values().iter().position(|&v| is_bad(v)).map(|at| {
+                (
+                    m.indptr().partition_point(|&start| start <= at) - 1,
+                    m.indices()[at] as usize,
+                    m.values()[at],
+                )
+            }),
             _ => None,
         };
-        if let Some(at) = bad {
-            let (row, column) = (at / cols, at % cols);
+        if let Some((row, column, value)) = bad {
             let id = self.bag.text(row);
             let name = &features[column].name;
-            let infinite = match &instances {
-                Instances::F64(m) => m.get(row, column).is_infinite(),
-                Instances::F32(m) => m.get(row, column).is_infinite(),
-                _ => false,
-            };
+            let infinite = value.is_infinite();
             let place = Place::of(format!("{source}, row {}", self.first + row + 1));
             let id = shown(id.as_bytes());
             return Err(if infinite {
@@ -564,9 +573,26 @@ impl FeatureTable<'_> {
 }
 
 /// Turns the numbers that stand for no value into NaN, where features are numbers.
-fn mark_missing(instances: &mut Instances, features: &[Feature], markers: &Markers) {
+fn mark_missing(
+    source: &str,
+    instances: &mut Instances,
+    features: &[Feature],
+    markers: &Markers,
+) -> Result<()> {
+    if markers.has_no_number() {
+        return Ok(());
+    }
+    // Sparse data have no categories.
+    if let Instances::Sparse(m) = instances {
+        markers.check_sparse(source)?;
+        if m.values().iter().any(|&v| markers.is_number(v)) {
+            let values =
+                m.values().iter().map(|&v| if markers.is_number(v) { f64::NAN } else { v }).collect();
+            *m = Csr::new(m.cols(), m.indptr().to_vec(), m.indices().to_vec(), values);
+        }
+    }
     let width = features.len();
-    for c in (0..width).filter(|&c| !markers.has_no_number() && !features[c].is_categorical()) {
+    for c in (0..width).filter(|&c| !features[c].is_categorical()) {
         match instances {
             Instances::F64(m) => {
                 let column = m.data_mut().iter_mut().skip(c).step_by(width);
@@ -579,6 +605,7 @@ fn mark_missing(instances: &mut Instances, features: &[Feature], markers: &Marke
             _ => {}
         }
     }
+    Ok(())
 }
 
 /// A column that became a feature.

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::text::{Parsed, check_head, is_missing, next_line, number, shown, utf8, wrong};
+use super::text::{Markers, Parsed, check_head, is_missing, next_line, number, shown, utf8, wrong};
 use super::{ReadOptions, Reader, Writer, compress, save};
 use bagwise_core::{
     Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Target, mostly_absent, numbered,
@@ -60,6 +60,8 @@ fn is_pair(token: &[u8]) -> bool {
 
 fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dataset> {
     refuse_columns(source, options)?;
+    let markers = Markers::new(&options.missing_values);
+    markers.check_sparse(source)?;
     let head = super::read_head(&mut input).map_err(|e| compress::explain(Place::of(source), e))?;
     let text = check_head(source, &head)?.to_vec();
     let mut input = BufReader::new(Cursor::new(text).chain(input));
@@ -89,8 +91,8 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             if pair.starts_with(b"#") {
                 break;
             }
-            let (index, value) =
-                entry(pair, options.allow_missing).map_err(|(found, remedy)| refuse(found, remedy))?;
+            let (index, value) = entry(pair, &markers, options.allow_missing)
+                .map_err(|(found, remedy)| refuse(found, remedy))?;
             if index <= last {
                 let order = if index == last { "occurs twice" } else { "follows a larger one" };
                 return Err(refuse(
@@ -163,7 +165,7 @@ fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
 }
 
 /// The index (from 1) and value of a pair, or what is wrong with it and what would do.
-fn entry(pair: &[u8], allow_missing: bool) -> Parsed<(u32, f64)> {
+fn entry(pair: &[u8], markers: &Markers, allow_missing: bool) -> Parsed<(u32, f64)> {
     let what = || format!("'{}'", shown(pair));
     let colon = pair.iter().position(|&b| b == b':').ok_or_else(|| {
         (format!("{} is not index:value", what()), "separate index and value with a colon".into())
@@ -182,7 +184,7 @@ fn entry(pair: &[u8], allow_missing: bool) -> Parsed<(u32, f64)> {
         )
     })?;
     let text = &pair[colon + 1..];
-    let value = if is_missing(text) {
+    let value = if markers.missing(text) {
         if !allow_missing {
             return wrong(format!("{} is a missing value", what()), Message::fill_or_allow_missing());
         }

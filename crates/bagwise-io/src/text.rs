@@ -172,6 +172,20 @@ impl Markers {
             || !self.numbers.is_empty() && value(text).is_some_and(|value| self.numbers.contains(&value))
     }
 
+    /// Refuses a marker that sparse data cannot have: most of their zeros are not in the file.
+    pub(crate) fn check_sparse(&self, source: &str) -> Result<()> {
+        if !self.is_number(0.0) {
+            return Ok(());
+        }
+        Err(Error::data(
+            Place::of(source),
+            "0 cannot mark missing values in sparse data, where every value that is not in the file is 0",
+            Message::from("use other markers")
+                .with([Setting::MissingValues(None)])
+                .or("give the data in a dense format, such as CSV"),
+        ))
+    }
+
     /// True if no number stands for no value.
     pub(crate) fn has_no_number(&self) -> bool {
         self.numbers.is_empty()

@@ -6,7 +6,7 @@ mod made;
 
 use bagwise_core::{Dataset, Error, Feature, FeatureKind, Instances, Mat, Setting};
 use bagwise_io::{Column, ReadOptions, read, write};
-use made::{mat, matrix, npy, zip};
+use made::{doubles, element, mat, matrix, npy, variable, zip};
 
 fn marked(markers: &[&str]) -> ReadOptions {
     let missing_values = markers.iter().map(ToString::to_string).collect();
@@ -132,4 +132,56 @@ fn markers_are_rounded_in_single_columns_of_parquet() {
         let back = read(path.to_str().unwrap(), &marked(&["-999.9"])).unwrap();
         assert_eq!(cells(&back)[0], None, "categorical {categorical}: {:?}", cells(&back));
     }
+}
+
+// --- sparse data and folders
+
+#[test]
+fn markers_hold_for_stored_values_of_sparse_data() {
+    let text = "a 0 1:1 2:-999\nb 1 1:2 2:3\n";
+    let expected = [Some(1.0), None, Some(2.0), Some(3.0)];
+    assert_eq!(cells(&try_read("t.sparse", text, &marked(&["-999.0"])).unwrap()), expected);
+    let named = "a 0 1:1 2:n.d.\nb 1 1:2 2:3\n";
+    assert_eq!(cells(&try_read("t.sparse", named, &marked(&["n.d."])).unwrap()), expected);
+    let strict = ReadOptions { allow_missing: false, ..marked(&["-999"]) };
+    let said = refused("t.sparse", text, &strict);
+    assert!(said.contains(", line 1: '2:-999' is a missing value"), "{said}");
+    // Columns first: 1 and 2, then -999 and 3.
+    let sparse = |values: &[f64]| {
+        let whole =
+            |values: &[i32]| element(5, &values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>());
+        let parts = [whole(&[0, 1, 0, 1]), whole(&[0, 2, 4]), element(9, &doubles(values))];
+        let x = variable(5, &[2, 2], "X", &parts.concat());
+        mat(&[x, matrix("bag", 2, 1, &[1.0, 2.0]), matrix("y", 2, 1, &[0.0, 1.0])])
+    };
+    let file = sparse(&[1.0, 2.0, -999.0, 3.0]);
+    let data = try_read("t.mat", &file, &marked(&["-999"])).unwrap();
+    assert!(matches!(data.bags.instances(), Instances::Sparse(_)));
+    assert_eq!(cells(&data), expected);
+    let said = refused("t.mat", &file, &strict);
+    assert!(said.contains("t.mat, row 1: bag '1' has no value for 'f2'"), "{said}");
+    // Most zeros are not in the file.
+    for (file, bytes) in [("t.sparse", text.as_bytes().to_vec()), ("t.mat", file)] {
+        let said = refused(file, bytes, &marked(&["0"]));
+        assert!(said.contains("0 cannot mark missing values in sparse data"), "{said}");
+        assert!(said.contains("dense") && said.contains("MissingValues"), "{said}");
+    }
+}
+
+#[test]
+fn marked_values_in_a_folder_are_refused_because_none_can_be_missing() {
+    let top = tempfile::tempdir().unwrap();
+    let folder = top.path().join("slides");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("s1.npy"), npy("'<f4'", "(1, 2)", &singles(&[1.0, 2.0]))).unwrap();
+    std::fs::write(folder.join("s2.npy"), npy("'<f4'", "(2, 2)", &singles(&[3.0, 4.0, 5.0, -999.9])))
+        .unwrap();
+    let read = |markers: &[&str]| {
+        read(folder.to_str().unwrap(), &ReadOptions { unlabelled: true, ..marked(markers) })
+    };
+    let said = read(&["-999.9"]).unwrap_err().to_string();
+    assert!(said.contains("s2.npy: row 2, column 2 (counted from 1) is marked as missing"), "{said}");
+    assert!(said.contains("a folder of .npy files cannot hold missing values"), "{said}");
+    // The table of labels may need the marker.
+    assert_eq!(read(&["-888", "n.d."]).unwrap().bags.len(), 2);
 }
