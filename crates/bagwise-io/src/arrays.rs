@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{code, sorted};
-use super::columns::{self, Roles};
+use super::columns::{self, Role, Roles};
 use super::doubt::{self, DroppedColumn};
 use super::stream::SeenBags;
 use super::text::{Markers, WHOLE, shown};
@@ -81,6 +81,11 @@ impl Values {
             Values::Gaps(v) => v.iter().position(|v| v.is_some_and(is_rounded)),
             _ => None,
         }
+    }
+
+    /// True if the entries are the same, one by one.
+    fn is_equal(&self, other: &Values) -> bool {
+        self.len() == other.len() && (0..self.len()).all(|i| self.text(i) == other.text(i))
     }
 
     /// Whole numbers as those that may be missing.
@@ -168,8 +173,13 @@ pub(crate) struct Arrays<'s> {
 }
 
 /// Names that other programs use, and what they are here.
-const ALSO: [(&str, &str); 5] =
-    [("labels", "label"), ("groups", "group"), ("bags", "bag"), ("bag_ids", "bag"), ("ids", "bag")];
+const ALSO: [(&str, Role); 5] = [
+    ("labels", Role::Label),
+    ("groups", Role::Group),
+    ("bags", Role::Bag),
+    ("bag_ids", Role::Bag),
+    ("ids", Role::Bag),
+];
 
 /// True if an array of this name has a role by default.
 pub(crate) fn is_usual(name: &str) -> bool {
@@ -177,7 +187,7 @@ pub(crate) fn is_usual(name: &str) -> bool {
 }
 
 /// True if an array of this name has this role (bag, label or group) by default.
-pub(crate) fn is_usual_for(name: &str, role: &str) -> bool {
+pub(crate) fn is_usual_for(name: &str, role: Role) -> bool {
     let also = ALSO.iter().any(|(also, of)| *of == role && also.eq_ignore_ascii_case(name));
     also || columns::is_usual_for(name, role)
 }
@@ -205,9 +215,7 @@ impl Arrays<'_> {
     /// The data set.
     pub(crate) fn finish(mut self, options: &ReadOptions) -> Result<Dataset> {
         let mut options = options.clone();
-        self.one_label(&options)?;
-        self.rename(&mut options);
-        self.one_of_each(&options);
+        self.one_of_each(&mut options)?;
         if let Some(offsets) = self.offsets.take() {
             self.bags_by_offsets(offsets, &mut options)?;
         } else {
@@ -272,52 +280,41 @@ impl Arrays<'_> {
         taken.finish(self.source, instances, features, &[], &options, Vec::new(), warnings)
     }
 
-    /// Refuses two arrays of which either could be the label: the other would be learned from.
-    fn one_label(&self, options: &ReadOptions) -> Result<()> {
-        let mut free = self.beside.iter().map(|(name, _)| name);
-        let mut free = free.by_ref().filter(|name| is_usual_for(name, "label") && !is_named(options, name));
-        match (&options.label, free.next(), free.next()) {
-            (None, Some(one), Some(other)) => Err(columns::two_labels(&Place::of(self.source), one, other)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Leaves out arrays whose usual name has a role that another array has already.
-    fn one_of_each(&mut self, options: &ReadOptions) {
-        let roles = [("bag", &options.bag), ("label", &options.label), ("group", &options.group)];
-        for (role, told) in roles {
-            let usual = || self.beside.iter().map(|(name, _)| name).find(|name| is_usual_for(name, role));
-            let Some(chosen) = (match told {
-                Some(Column::Name(name)) => Some(name.clone()),
-                Some(Column::Number(_)) => None,
-                None => usual().cloned(),
-            }) else {
+    /// Settles which arrays are the bags, the labels and the groups, also by the names that other programs use. Two arrays
+    /// that could have a role are refused, unless they are equal: the other would be learned from, or the wrong one believed.
+    fn one_of_each(&mut self, options: &mut ReadOptions) -> Result<()> {
+        for role in [Role::Bag, Role::Label, Role::Group] {
+            let is_free = |name: &str| is_usual_for(name, role) && !is_named(options, name);
+            let free: Vec<usize> = (0..self.beside.len()).filter(|&i| is_free(&self.beside[i].0)).collect();
+            let told = match role {
+                Role::Bag => &mut options.bag,
+                Role::Label => &mut options.label,
+                _ => &mut options.group,
+            };
+            let mut others = &free[..];
+            if let Some(Column::Number(_)) = told {
                 continue;
-            };
-            let is_other =
-                |name: &str| is_usual_for(name, role) && name != chosen && !is_named(options, name);
-            let (others, rest) = std::mem::take(&mut self.beside).into_iter().partition(|(n, _)| is_other(n));
-            let others: Vec<(String, Values)> = others;
-            self.unused.extend(others.iter().map(|(name, _)| format!("'{}'", shown(name.as_bytes()))));
-            self.beside = rest;
-        }
-    }
-
-    /// Understands the names that other programs use, where the usual ones are not there.
-    fn rename(&mut self, options: &mut ReadOptions) {
-        for (also, usual) in ALSO {
-            let there = self.beside.iter().find(|(n, _)| n.eq_ignore_ascii_case(also));
-            let Some((name, _)) = there.filter(|(name, _)| !is_named(options, name)) else { continue };
-            let role = match usual {
-                "label" => &mut options.label,
-                "group" => &mut options.group,
-                _ => &mut options.bag,
-            };
-            let has = |name: &str| self.beside.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
-            if role.is_none() && !has(usual) && !(usual == "label" && has("y")) {
-                *role = Some(Column::Name(name.clone()));
+            }
+            if told.is_none()
+                && let [chosen, rest @ ..] = &free[..]
+            {
+                let (name, values) = &self.beside[*chosen];
+                let differs = |&&i: &&usize| role == Role::Label || !values.is_equal(&self.beside[i].1);
+                if let Some(&other) = rest.iter().find(differs) {
+                    let place = Place::of(self.source);
+                    return Err(columns::could_both_be(&place, name, &self.beside[other].0, role));
+                }
+                if !columns::is_usual_for(name, role) {
+                    *told = Some(Column::Name(name.clone()));
+                }
+                others = rest;
+            }
+            for &i in others.iter().rev() {
+                let (name, _) = self.beside.remove(i);
+                self.unused.push(format!("'{}'", shown(name.as_bytes())));
             }
         }
+        Ok(())
     }
 
     fn bag_array(&self, options: &ReadOptions) -> Option<usize> {

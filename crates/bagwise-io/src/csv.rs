@@ -22,7 +22,7 @@ use std::rc::Rc;
 use self::quotes::QuoteCheck;
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
-use super::columns::{self, Roles};
+use super::columns::{self, Role, Roles};
 use super::dialect::{Dialect, DialectOptions, Encoding, Numbers, Transcode};
 use super::stream::{SeenBags, TakePiece};
 use super::text::{MAX_ROW, Markers, check_head, is_missing, shown, too_long, utf8};
@@ -470,7 +470,7 @@ fn refuse_title(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<()> {
     let named = named_columns(options);
     let is_bag = |cell: &[u8]| {
         let text = std::str::from_utf8(cell.trim_ascii()).unwrap_or_default();
-        columns::is_usual_for(text, "bag") || named.contains(&text)
+        columns::is_usual_for(text, Role::Bag) || named.contains(&text)
     };
     let (cells, is_headed) = (rows.record.len(), rows.record.iter().any(is_bag));
     let filled = rows.record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count();

@@ -16,6 +16,7 @@ use std::path::Path;
 
 use super::arrays::{self, Arrays, Values};
 use super::cells::MAX_COLUMNS;
+use super::columns::Role;
 use super::compress;
 use super::npz::rows_first;
 use super::text::{ParseProblem, Parsed, damaged, shown, wrong};
@@ -102,7 +103,7 @@ fn gather<'s>(
             let single = |c: &Var| c.size() == Some((1, 1));
             let is_label = |name: &str| match &options.label {
                 Some(Column::Name(label)) => name == label,
-                _ => arrays::is_usual_for(name, "label"),
+                _ => arrays::is_usual_for(name, Role::Label),
             };
             let label = variables.iter().find(|(name, _)| is_label(name));
             if pairs && cells[..rows].iter().all(narrow) && cells[rows..].iter().all(single) {
