@@ -34,8 +34,8 @@ pub(crate) struct BagBuilder {
     unlabelled: bool,
     task: Task,
     markers: Markers,
-    /// How numbers are written.
-    numbers: Numbers,
+    /// How numbers are written, in a table of text.
+    numbers: Option<Numbers>,
     has_label: bool,
     has_group: bool,
     codes: HashMap<String, u32>,
@@ -62,7 +62,7 @@ impl BagBuilder {
             unlabelled: options.unlabelled,
             task: options.task,
             markers: Markers::new(&options.missing_values),
-            numbers: Numbers::PLAIN,
+            numbers: None,
             has_label: false,
             has_group: false,
             codes: HashMap::new(),
@@ -80,7 +80,7 @@ impl BagBuilder {
 
     /// The same for a table that writes numbers like this.
     pub(crate) fn written_in(self, numbers: Numbers) -> BagBuilder {
-        BagBuilder { numbers, ..self }
+        BagBuilder { numbers: Some(numbers), ..self }
     }
 
     /// The same for data without lines.
@@ -150,8 +150,8 @@ impl BagBuilder {
     /// A number of the table in the plain form; other text as it is.
     fn plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.numbers {
-            Numbers::PLAIN => Cow::Borrowed(text),
-            numbers => numbers.plain(text.as_bytes()).unwrap_or(Cow::Borrowed(text)),
+            None | Some(Numbers::PLAIN) => Cow::Borrowed(text),
+            Some(numbers) => numbers.plain(text.as_bytes()).unwrap_or(Cow::Borrowed(text)),
         }
     }
 
@@ -188,6 +188,9 @@ impl BagBuilder {
             && !label.is_empty()
             && !number(label.as_bytes()).is_some_and(f64::is_finite)
         {
+            if let Some(error) = self.other_mark(line, bag, label) {
+                return Err(error);
+            }
             return Err(self.error(
                 line,
                 format!("the label '{label}' of bag '{bag}' is not a finite number"),
@@ -203,6 +206,25 @@ impl BagBuilder {
         self.codes.insert(bag.into(), code);
         self.of_row.push(code);
         Ok(())
+    }
+
+    /// The error about a label that would be a number if a point or comma meant something else.
+    fn other_mark(&self, line: u64, bag: &str, label: &str) -> Option<Error> {
+        let mark = self.numbers?.other_mark(label.as_bytes())?;
+        let found = mark.found(&format!("the label '{}' of bag '{bag}'", shown(label.as_bytes())));
+        let classes =
+            Message::from("if these are classes, specify that").with([Setting::Task("classification")]);
+        Some(self.error(line, found, mark.remedy("").or(classes)))
+    }
+
+    /// True if all labels are numbers, some of them only if a point or comma means something else.
+    fn has_other_marks(&self) -> bool {
+        let Some(numbers) = self.numbers.filter(|_| self.task == Task::Auto && !self.unlabelled) else {
+            return false;
+        };
+        let is_number = |b: &Entry| number(b.label.as_bytes()).is_some_and(f64::is_finite);
+        let is_other = |b: &Entry| numbers.other_mark(b.label.as_bytes()).is_some();
+        self.bags.iter().all(|b| is_number(b) || is_other(b))
     }
 
     /// A bag comes back whose rows were handed out, or that other bags interrupt.
@@ -384,6 +406,12 @@ impl BagBuilder {
                 warnings.extend(self.few_fractions(numbers));
             }
             return Ok((Some(Target::Values(numbers.clone())), None));
+        }
+        if numbers.is_none() && self.has_other_marks() {
+            let mut errors = self.bags.iter().filter_map(|b| self.other_mark(b.line, &b.id, &b.label));
+            if let Some(error) = errors.next() {
+                return Err(error);
+            }
         }
         let mut undecided = None;
         let mut labels: Vec<&str> = self.bags.iter().map(|b| b.label.as_str()).collect();

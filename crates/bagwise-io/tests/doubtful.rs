@@ -1,8 +1,8 @@
 //! Tables as people export them, damaged or in doubt: each is refused with its place and a remedy, or read with a warning
 //! that names what was assumed and what would settle it.
 
-use bagwise_core::{Dataset, Error, Setting};
-use bagwise_io::{Column, Encoding, ReadOptions, read};
+use bagwise_core::{Dataset, Error, Setting, Target};
+use bagwise_io::{Column, Encoding, ReadOptions, Task, read};
 
 /// What must become of a file.
 enum Outcome {
@@ -408,6 +408,44 @@ fn no_table_in_doubt_is_read_silently() {
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+/// Labels whose commas may be decimal or separate thousands were classes without a word.
+#[test]
+fn labels_with_the_other_separator_are_refused() {
+    let said = |text: &str, options: &ReadOptions| match read_bytes("a.csv", text.as_bytes(), options).1 {
+        Ok(data) => panic!("{text:?} was read, with {:?}", data.target),
+        Err(error) => error.worded(&by_name),
+    };
+    let plain = ReadOptions::default();
+    let both = "bag;label;f\na;1,234;1\nb;2,345;2\nc;3,250;4\n";
+    let found = said(both, &plain);
+    assert!(found.contains(", line 2: the label '1,234' of bag 'a' has a comma; it is 1234 if"), "{found}");
+    assert!(found.contains("Thousands") && found.contains("Decimal"), "{found}");
+    let target =
+        |options: ReadOptions, text: &str| read_bytes("a.csv", text.as_bytes(), &options).1.unwrap().target;
+    let values = |v: &[f64]| Some(Target::Values(v.to_vec()));
+    let decimal = ReadOptions { decimal: Some(','), ..Default::default() };
+    assert_eq!(target(decimal, both), values(&[1.234, 2.345, 3.25]));
+    let thousands = ReadOptions { thousands: Some(','), task: Task::Regression, ..Default::default() };
+    assert_eq!(target(thousands, both), values(&[1234.0, 2345.0, 3250.0]));
+    let regression = ReadOptions { task: Task::Regression, ..Default::default() };
+    for text in [
+        "bag;label;f\na;1,5;1.5\nb;2,5;2.5\nc;3;4.5\n",
+        "bag,label,f\na,\"1,5\",1.5\nb,\"2,5\",2.5\nc,3,4.5\n",
+        "bag;label;f\nc;3;4.5\na;1,5;1.5\nb;2,5;2.5\n",
+    ] {
+        for options in [&plain, &regression] {
+            let found = said(text, options);
+            assert!(found.contains("the label '1,5' of bag 'a' has a decimal comma; write 1.5"), "{found}");
+        }
+        // They may be classes after all.
+        let classes = ReadOptions { task: Task::Classification, ..Default::default() };
+        assert!(matches!(target(classes, text), Some(Target::Classes { .. })));
+    }
+    // Beside words they are classes.
+    let text = "bag,label,f\na,\"1,5\",1.5\nb,\"2,5\",2.5\nc,none found,4.5\n";
+    assert!(matches!(target(ReadOptions::default(), text), Some(Target::Classes { .. })));
 }
 
 #[test]
