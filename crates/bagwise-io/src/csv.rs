@@ -19,7 +19,7 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use self::quotes::QuoteCheck;
+use self::quotes::{BadQuote, BadQuoteKind, QuoteCheck};
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
 use super::columns::{self, Role, Roles};
@@ -255,12 +255,9 @@ impl CsvRows<'_> {
                     "close it; inside a quoted cell, write a quotation mark twice",
                 ));
             }
-            let swallowed = self.quotes.borrow().found();
-            if swallowed.is_some_and(|at| at < self.reader.position().byte()) {
-                return Err(self.error(
-                    "a quotation mark opens a cell, and the next one, in a line below, is followed by text",
-                    "close it in its own line; inside a quoted cell, write a quotation mark twice",
-                ));
+            let bad = self.quotes.borrow().found();
+            if let Some(bad) = bad.filter(|bad| bad.at < self.reader.position().byte()) {
+                return Err(self.bad_quote(bad));
             }
             if self.record.as_slice().contains(&0) {
                 return Err(self.error(
@@ -279,6 +276,24 @@ impl CsvRows<'_> {
             if is_wide || self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
                 return Ok(true);
             }
+        }
+    }
+
+    fn bad_quote(&self, bad: BadQuote) -> Error {
+        let column = bad.cell + 1;
+        match bad.kind {
+            BadQuoteKind::Swallows => self.error(
+                "a quotation mark opens a cell, and the next one, in a line below, is followed by text",
+                "close it in its own line; inside a quoted cell, write a quotation mark twice",
+            ),
+            BadQuoteKind::Continues => self.error(
+                format!("column {column} continues after its closing quotation mark"),
+                "put the whole cell in quotation marks and write each quotation mark inside it twice, or leave them out",
+            ),
+            BadQuoteKind::Indented => self.error(
+                format!("column {column} has a space before its quotation mark"),
+                "remove spaces between the delimiter and the quotation mark",
+            ),
         }
     }
 

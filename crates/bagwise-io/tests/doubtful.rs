@@ -449,6 +449,37 @@ fn labels_with_the_other_separator_are_refused() {
 }
 
 #[test]
+fn malformed_quotes_are_refused_with_line_and_column() {
+    for (text, place, what) in [
+        (
+            "bag,label,f\na,1,5\nb,0,\"1\"2\n",
+            ", line 3: ",
+            "column 3 continues after its closing quotation mark",
+        ),
+        ("bag,label,f\na,1,5\nb,\"a\"x,7\n", ", line 3: ", "column 2 continues"),
+        ("bag,label,f\na,1,5\n\"\"b2\",\"0\",\"7\"\n", ", line 3: ", "column 1 continues"),
+        ("bag,label,f\na,1,5\nb,\"0\" x,7\n", ", line 3: ", "column 2 continues"),
+        ("bag,label,f\n \"b2\",0,5\nb,0,7\n", ", line 2: ", "column 1 has a space before its quotation mark"),
+        ("bag;label;f\nb;0; \"7\"\n", ", line 2: ", "column 3 has a space"),
+        ("sep=;\nbag;label;f\n\nb;0;\"7\"8\n", ", line 4: ", "column 3 continues"),
+        ("bag,\"la\"bel,f\nb,0,7\n", ", line 1: ", "column 2 continues"),
+    ] {
+        let (typed, data) = read_bytes("a.csv", text.as_bytes(), &ReadOptions::default());
+        let said = match data {
+            Ok(data) => panic!("{text:?} was read, with {:?}", data.bags.ids()),
+            Err(error) => error.worded(&by_name),
+        };
+        let said = said.strip_prefix(&typed).unwrap();
+        assert!(said.starts_with(place) && said.contains(what), "{text:?}: {said}");
+        assert!(said.contains("quotation mark") && said.contains("; "), "{said}");
+    }
+    // These are in order.
+    let text = "bag,label,f,g\n\"a\" ,1,\"5\"\t,5\" bolt\n\"b\",0,6,\"6\"\" bolt\"\nc,0,7, 6\"\r\n\"d\",0,8,\"x\"\r\n";
+    let (_, data) = read_bytes("a.csv", text.as_bytes(), &ReadOptions::default());
+    assert_eq!(data.unwrap().bags.ids(), ["a", "b", "c", "d"]);
+}
+
+#[test]
 fn what_is_told_settles_every_doubt() {
     let value = |text: &str, options: ReadOptions| {
         let (_, data) = read_bytes("a.csv", text.as_bytes(), &options);
