@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::assemble::{BagBuilder, SideColumns};
 use super::text::{Markers, Parsed, check_head, is_missing, next_line, number, shown, utf8, wrong};
-use super::{ReadOptions, Reader, Writer, compress, save};
+use super::{Column, ReadOptions, Reader, Writer, compress, save};
 use bagwise_core::{
     Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Target, mostly_absent, numbered,
 };
@@ -146,13 +146,18 @@ fn occurring(indices: &[u32]) -> Vec<u32> {
 
 /// Options that name columns make no sense here, and ignoring them would mislead.
 fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
+    // What only a model asks for, the user did not give.
+    let is_given = |column: &Column| !options.optional.contains(column);
+    let single = |column: &Option<Column>| column.as_ref().is_some_and(is_given);
+    let any = |columns: &[Column]| columns.iter().any(is_given);
     let named = [
-        ("group", options.group.is_some()),
-        ("instance label", options.instance_label.is_some()),
-        ("kept", !options.keep.is_empty()),
-        ("ignored", !options.ignore.is_empty()),
-        // What only a model asks for, the user did not give.
-        ("categorical", options.categorical.iter().any(|column| !options.optional.contains(column))),
+        ("bag", single(&options.bag)),
+        ("label", single(&options.label)),
+        ("group", single(&options.group)),
+        ("instance label", single(&options.instance_label)),
+        ("kept", any(&options.keep)),
+        ("ignored", any(&options.ignore)),
+        ("categorical", any(&options.categorical)),
     ];
     match named.iter().find(|(_, given)| *given) {
         None => Ok(()),

@@ -185,3 +185,24 @@ fn marked_values_in_a_folder_are_refused_because_none_can_be_missing() {
     // The table of labels may need the marker.
     assert_eq!(read(&["-888", "n.d."]).unwrap().bags.len(), 2);
 }
+
+// --- options that name columns where there are none
+
+#[test]
+fn options_for_columns_are_refused_where_there_are_none() {
+    let text = "a 0 1:1 2:5\nb 1 1:2 2:3\n";
+    let name = || Some(Column::Name("age".into()));
+    let default = ReadOptions::default;
+    for (role, options) in [
+        ("bag", ReadOptions { bag: name(), ..default() }),
+        ("label", ReadOptions { label: name(), ..default() }),
+        ("group", ReadOptions { group: name(), ..default() }),
+    ] {
+        let said = refused("t.sparse", text, &options);
+        let found = format!("a column is given as {role}, but the sparse format has no columns");
+        assert!(said.contains(&found), "{said}");
+        // What a model remembers, nobody said.
+        let options = default().recall(&options);
+        assert_eq!(try_read("t.sparse", text, &options).unwrap().bags.len(), 2, "{role}");
+    }
+}
