@@ -80,6 +80,14 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             "give one file per bag, written with numpy.save, or a table with the rows",
         ));
     }
+    // What only a model asks for, the user did not give.
+    if let Some(column) = options.categorical.iter().find(|column| !options.optional.contains(column)) {
+        return Err(Error::data(
+            Place::of(&source),
+            format!("'{column}' cannot be categorical: a folder of .npy files contains numbers only"),
+            "declare no categories, or give a table with the rows",
+        ));
+    }
     let mut warnings: Vec<Message> = Vec::new();
     let mut book;
     let mut chosen: Vec<(String, PathBuf)> = Vec::new();

@@ -205,4 +205,16 @@ fn options_for_columns_are_refused_where_there_are_none() {
         let options = default().recall(&options);
         assert_eq!(try_read("t.sparse", text, &options).unwrap().bags.len(), 2, "{role}");
     }
+    let top = tempfile::tempdir().unwrap();
+    std::fs::write(top.path().join("s1.npy"), npy("'<f8'", "(1, 2)", &doubles(&[1.0, 2.0]))).unwrap();
+    let remembered = ReadOptions { categorical: vec![Column::Name("f1".into())], ..default() };
+    let folder = top.path().to_str().unwrap();
+    let options = ReadOptions { unlabelled: true, ..remembered.clone() };
+    let said = read(folder, &options).unwrap_err().to_string();
+    assert!(
+        said.contains("'f1' cannot be categorical: a folder of .npy files contains numbers only"),
+        "{said}"
+    );
+    let options = ReadOptions { unlabelled: true, ..default() }.recall(&remembered);
+    assert_eq!(read(folder, &options).unwrap().bags.len(), 1);
 }
