@@ -38,6 +38,7 @@ const END: &[u8] = b"\n\x01end of table\x01\n";
 pub(super) struct Csv;
 
 pub(super) use write::check_names;
+pub use write::{csv_safe, write_csv_safe};
 
 impl Reader for Csv {
     fn name(&self) -> &'static str {
