@@ -90,6 +90,21 @@ fn two_arrays_that_could_be_the_label_are_refused() {
     assert_eq!(names(&try_read("t.mat", &file, &label("y")).unwrap()), ["f1", "f2"]);
 }
 
+#[test]
+fn two_variables_of_one_name_are_refused() {
+    let x = |first: f64| matrix("X", 3, 2, &[first, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let (bag, y) = (matrix("bag", 3, 1, &[1.0, 1.0, 2.0]), matrix("y", 2, 1, &[0.0, 1.0]));
+    let said = refused("t.mat", mat(&[x(1.0), x(7.0), bag, y]), &ReadOptions::default());
+    has_all(&said, &["two variables are called 'X'", "remove one"]);
+}
+
+#[test]
+fn large_unsigned_numbers_are_not_called_strings() {
+    let x = npy("'<u8'", "(1, 1)", &u64::MAX.to_le_bytes());
+    let said = refused("t.npz", zip(&[("X.npy", x)]), &ReadOptions::default());
+    has_all(&said, &["array 'X': it contains strings or whole numbers from 2^63 on"]);
+}
+
 // --- which arrays are the bags and groups
 
 #[test]

@@ -73,6 +73,13 @@ fn gather<'s>(
     most: usize,
     options: &ReadOptions,
 ) -> Parsed<Arrays<'s>> {
+    let mut seen = std::collections::HashSet::new();
+    if let Some((twice, _)) = variables.iter().find(|(name, _)| !seen.insert(name)) {
+        return wrong(
+            format!("two variables are called '{}'", shown(twice.as_bytes())),
+            "remove one of them from the file",
+        );
+    }
     let is_bags = |v: &Var| match v {
         Var::Cell { cells, .. } => cells.iter().any(|c| c.size().is_some_and(|(r, c)| r * c > 1)),
         Var::Full { .. } | Var::Sparse { .. } => !v.is_vector(),
