@@ -4,6 +4,7 @@
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 use anyhow::{Context as _, Result};
+use bagwise::io::csv_safe;
 use bagwise::{CarriedColumn, Setting};
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
@@ -163,12 +164,9 @@ impl Rows {
     /// As CSV, with the header or without; `safe` disarms what a spreadsheet would take for a formula.
     pub(crate) fn to_csv(&self, safe: bool, header: bool) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let is_formula =
-            |cell: &str| cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err();
         for row in header.then_some(&self.header).into_iter().chain(&self.rows) {
-            let disarmed = |cell: &String| if is_formula(cell) { format!("'{cell}") } else { cell.clone() };
             match safe {
-                true => writer.write_record(row.iter().map(disarmed))?,
+                true => writer.write_record(row.iter().map(|cell| csv_safe(cell).into_owned()))?,
                 false => writer.write_record(row)?,
             }
         }

@@ -487,6 +487,27 @@ fn test_bags_with_names_of_training_bags_are_pointed_out() {
 }
 
 #[test]
+fn csv_safe_holds_for_converted_tables_and_is_refused_for_other_formats() {
+    let folder = folder();
+    let table = "bag,label,site,f,kind\n=b1,+x,@s,1,=a\n-b2,y,t,2,k\n=b3,+x,@s,-3,=a\n";
+    fs::write(folder.path().join("d.csv"), table).unwrap();
+    let written = |file: &str| fs::read_to_string(folder.path().join(file)).unwrap();
+    done(folder.path(), "convert d.csv plain.csv --keep site");
+    assert_eq!(written("plain.csv"), table);
+    done(folder.path(), "convert d.csv safe.csv --keep site --csv-safe");
+    let safe = "bag,label,site,f,kind\n'=b1,'+x,'@s,1,'=a\n'-b2,y,t,2,k\n'=b3,'+x,'@s,-3,'=a\n";
+    assert_eq!(written("safe.csv"), safe);
+    done(folder.path(), "convert d.csv safe.tsv --keep site --csv-safe");
+    assert_eq!(written("safe.tsv"), safe.replace(',', "\t"));
+    let said = refused(folder.path(), "convert d.csv safe.parquet --csv-safe");
+    assert!(
+        said.contains("safe.parquet: --csv-safe is for CSV and TSV, not for parquet; leave it out"),
+        "{said}"
+    );
+    assert!(!folder.path().join("safe.parquet").exists());
+}
+
+#[test]
 fn a_column_in_the_place_of_the_label_is_noticed() {
     let folder = folder();
     fs::write(folder.path().join("d.csv"), table_of(12, "B", |b| b % 2)).unwrap();

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{code, sorted};
-use super::columns::{self, Roles};
+use super::columns::{self, Role, Roles};
 use super::doubt::{self, DroppedColumn};
 use super::stream::SeenBags;
 use super::text::{Markers, WHOLE, shown};
 use super::{Column, ReadOptions, save};
 use bagwise_core::{
-    CarriedColumn, Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting,
-    Target, columns_of,
+    CarriedColumn, Csr, Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result,
+    Setting, Target, columns_of,
 };
 
 /// Arrays other than the features, with an entry per instance or per bag.
@@ -81,6 +81,11 @@ impl Values {
             Values::Gaps(v) => v.iter().position(|v| v.is_some_and(is_rounded)),
             _ => None,
         }
+    }
+
+    /// True if the entries are the same, one by one.
+    fn is_equal(&self, other: &Values) -> bool {
+        self.len() == other.len() && (0..self.len()).all(|i| self.text(i) == other.text(i))
     }
 
     /// Whole numbers as those that may be missing.
@@ -168,8 +173,13 @@ pub(crate) struct Arrays<'s> {
 }
 
 /// Names that other programs use, and what they are here.
-const ALSO: [(&str, &str); 5] =
-    [("labels", "label"), ("groups", "group"), ("bags", "bag"), ("bag_ids", "bag"), ("ids", "bag")];
+const ALSO: [(&str, Role); 5] = [
+    ("labels", Role::Label),
+    ("groups", Role::Group),
+    ("bags", Role::Bag),
+    ("bag_ids", Role::Bag),
+    ("ids", Role::Bag),
+];
 
 /// True if an array of this name has a role by default.
 pub(crate) fn is_usual(name: &str) -> bool {
@@ -177,7 +187,7 @@ pub(crate) fn is_usual(name: &str) -> bool {
 }
 
 /// True if an array of this name has this role (bag, label or group) by default.
-pub(crate) fn is_usual_for(name: &str, role: &str) -> bool {
+pub(crate) fn is_usual_for(name: &str, role: Role) -> bool {
     let also = ALSO.iter().any(|(also, of)| *of == role && also.eq_ignore_ascii_case(name));
     also || columns::is_usual_for(name, role)
 }
@@ -205,9 +215,7 @@ impl Arrays<'_> {
     /// The data set.
     pub(crate) fn finish(mut self, options: &ReadOptions) -> Result<Dataset> {
         let mut options = options.clone();
-        self.one_label(&options)?;
-        self.rename(&mut options);
-        self.one_of_each(&options);
+        self.one_of_each(&mut options)?;
         if let Some(offsets) = self.offsets.take() {
             self.bags_by_offsets(offsets, &mut options)?;
         } else {
@@ -260,61 +268,53 @@ impl Arrays<'_> {
             return taken.finish(self.source, instances, named, &[], &options, Vec::new(), warnings);
         }
         let markers = Markers::new(&options.missing_values);
+        let is_single = |c: usize| c < cols && matches!(self.instances, Instances::F32(_));
         let picked: Vec<SelectedColumn> = features
             .iter()
             .zip(categorical)
-            .map(|(&c, is)| Ok(SelectedColumn::new(names[c].clone(), &*column(c)?, is, &markers)))
+            .map(|(&c, is)| {
+                Ok(SelectedColumn::new(names[c].clone(), &*column(c)?, is, is_single(c), &markers))
+            })
             .collect::<Result<_>>()?;
         let (instances, features) = SelectedColumn::join(picked, self.instances.rows());
         taken.finish(self.source, instances, features, &[], &options, Vec::new(), warnings)
     }
 
-    /// Refuses two arrays of which either could be the label: the other would be learned from.
-    fn one_label(&self, options: &ReadOptions) -> Result<()> {
-        let mut free = self.beside.iter().map(|(name, _)| name);
-        let mut free = free.by_ref().filter(|name| is_usual_for(name, "label") && !is_named(options, name));
-        match (&options.label, free.next(), free.next()) {
-            (None, Some(one), Some(other)) => Err(columns::two_labels(&Place::of(self.source), one, other)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Leaves out arrays whose usual name has a role that another array has already.
-    fn one_of_each(&mut self, options: &ReadOptions) {
-        let roles = [("bag", &options.bag), ("label", &options.label), ("group", &options.group)];
-        for (role, told) in roles {
-            let usual = || self.beside.iter().map(|(name, _)| name).find(|name| is_usual_for(name, role));
-            let Some(chosen) = (match told {
-                Some(Column::Name(name)) => Some(name.clone()),
-                Some(Column::Number(_)) => None,
-                None => usual().cloned(),
-            }) else {
+    /// Settles which arrays are the bags, the labels and the groups, also by the names that other programs use. Two arrays
+    /// that could have a role are refused, unless they are equal: the other would be learned from, or the wrong one believed.
+    fn one_of_each(&mut self, options: &mut ReadOptions) -> Result<()> {
+        for role in [Role::Bag, Role::Label, Role::Group] {
+            let is_free = |name: &str| is_usual_for(name, role) && !is_named(options, name);
+            let free: Vec<usize> = (0..self.beside.len()).filter(|&i| is_free(&self.beside[i].0)).collect();
+            let told = match role {
+                Role::Bag => &mut options.bag,
+                Role::Label => &mut options.label,
+                _ => &mut options.group,
+            };
+            let mut others = &free[..];
+            if let Some(Column::Number(_)) = told {
                 continue;
-            };
-            let is_other =
-                |name: &str| is_usual_for(name, role) && name != chosen && !is_named(options, name);
-            let (others, rest) = std::mem::take(&mut self.beside).into_iter().partition(|(n, _)| is_other(n));
-            let others: Vec<(String, Values)> = others;
-            self.unused.extend(others.iter().map(|(name, _)| format!("'{}'", shown(name.as_bytes()))));
-            self.beside = rest;
-        }
-    }
-
-    /// Understands the names that other programs use, where the usual ones are not there.
-    fn rename(&mut self, options: &mut ReadOptions) {
-        for (also, usual) in ALSO {
-            let there = self.beside.iter().find(|(n, _)| n.eq_ignore_ascii_case(also));
-            let Some((name, _)) = there.filter(|(name, _)| !is_named(options, name)) else { continue };
-            let role = match usual {
-                "label" => &mut options.label,
-                "group" => &mut options.group,
-                _ => &mut options.bag,
-            };
-            let has = |name: &str| self.beside.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
-            if role.is_none() && !has(usual) && !(usual == "label" && has("y")) {
-                *role = Some(Column::Name(name.clone()));
+            }
+            if told.is_none()
+                && let [chosen, rest @ ..] = &free[..]
+            {
+                let (name, values) = &self.beside[*chosen];
+                let differs = |&&i: &&usize| role == Role::Label || !values.is_equal(&self.beside[i].1);
+                if let Some(&other) = rest.iter().find(differs) {
+                    let place = Place::of(self.source);
+                    return Err(columns::could_both_be(&place, name, &self.beside[other].0, role));
+                }
+                if !columns::is_usual_for(name, role) {
+                    *told = Some(Column::Name(name.clone()));
+                }
+                others = rest;
+            }
+            for &i in others.iter().rev() {
+                let (name, _) = self.beside.remove(i);
+                self.unused.push(format!("'{}'", shown(name.as_bytes())));
             }
         }
+        Ok(())
     }
 
     fn bag_array(&self, options: &ReadOptions) -> Option<usize> {
@@ -499,7 +499,7 @@ impl FeatureTable<'_> {
         mut warnings: Vec<Message>,
     ) -> Result<Dataset> {
         self.check_texts(source)?;
-        mark_missing(&mut instances, &features, Markers::new(&options.missing_values).numbers());
+        mark_missing(source, &mut instances, &features, &Markers::new(&options.missing_values))?;
         if let Values::Numbers(ids) = self.bag.as_ref()
             && ids.iter().any(|id| id.abs() >= WHOLE as f64)
         {
@@ -517,20 +517,29 @@ impl FeatureTable<'_> {
         }
         let is_bad = |v: f64| if options.allow_missing { v.is_infinite() } else { !v.is_finite() };
         let cols = instances.cols().max(1);
+        // Its row, column and value.
         let bad = match &instances {
-            Instances::F64(m) => m.data().iter().position(|&v| is_bad(v)),
-            Instances::F32(m) => m.data().iter().position(|&v| is_bad(v.into())),
+            Instances::F64(m) => {
+                m.data().iter().position(|&v| is_bad(v)).map(|at| (at / cols, at % cols, m.data()[at]))
+            }
+            Instances::F32(m) => m
+                .data()
+                .iter()
+                .position(|&v| is_bad(v.into()))
+                .map(|at| (at / cols, at % cols, m.data()[at].into())),
+            Instances::Sparse(m) => m.values().iter().position(|&v| is_bad(v)).map(|at| {
+                (
+                    m.indptr().partition_point(|&start| start <= at) - 1,
+                    m.indices()[at] as usize,
+                    m.values()[at],
+                )
+            }),
             _ => None,
         };
-        if let Some(at) = bad {
-            let (row, column) = (at / cols, at % cols);
+        if let Some((row, column, value)) = bad {
             let id = self.bag.text(row);
             let name = &features[column].name;
-            let infinite = match &instances {
-                Instances::F64(m) => m.get(row, column).is_infinite(),
-                Instances::F32(m) => m.get(row, column).is_infinite(),
-                _ => false,
-            };
+            let infinite = value.is_infinite();
             let place = Place::of(format!("{source}, row {}", self.first + row + 1));
             let id = shown(id.as_bytes());
             return Err(if infinite {
@@ -561,21 +570,39 @@ impl FeatureTable<'_> {
 }
 
 /// Turns the numbers that stand for no value into NaN, where features are numbers.
-fn mark_missing(instances: &mut Instances, features: &[Feature], numbers: &[f64]) {
+fn mark_missing(
+    source: &str,
+    instances: &mut Instances,
+    features: &[Feature],
+    markers: &Markers,
+) -> Result<()> {
+    if markers.has_no_number() {
+        return Ok(());
+    }
+    // Sparse data have no categories.
+    if let Instances::Sparse(m) = instances {
+        markers.check_sparse(source)?;
+        if m.values().iter().any(|&v| markers.is_number(v)) {
+            let values =
+                m.values().iter().map(|&v| if markers.is_number(v) { f64::NAN } else { v }).collect();
+            *m = Csr::new(m.cols(), m.indptr().to_vec(), m.indices().to_vec(), values);
+        }
+    }
     let width = features.len();
-    for c in (0..width).filter(|&c| !numbers.is_empty() && !features[c].is_categorical()) {
+    for c in (0..width).filter(|&c| !features[c].is_categorical()) {
         match instances {
             Instances::F64(m) => {
                 let column = m.data_mut().iter_mut().skip(c).step_by(width);
-                column.filter(|v| numbers.contains(v)).for_each(|v| *v = f64::NAN);
+                column.filter(|v| markers.is_number(**v)).for_each(|v| *v = f64::NAN);
             }
             Instances::F32(m) => {
                 let column = m.data_mut().iter_mut().skip(c).step_by(width);
-                column.filter(|v| numbers.contains(&f64::from(**v))).for_each(|v| *v = f32::NAN);
+                column.filter(|v| markers.is_single(**v)).for_each(|v| *v = f32::NAN);
             }
             _ => {}
         }
     }
+    Ok(())
 }
 
 /// A column that became a feature.
@@ -585,10 +612,20 @@ pub(crate) struct SelectedColumn {
 }
 
 impl SelectedColumn {
-    /// A feature of categories if it is declared to be one or has texts.
-    pub(crate) fn new(name: String, column: &Values, declared: bool, markers: &Markers) -> SelectedColumn {
+    /// A feature of categories if it is declared to be one or has texts. `single` says that its numbers were of single
+    /// precision.
+    pub(crate) fn new(
+        name: String,
+        column: &Values,
+        declared: bool,
+        single: bool,
+        markers: &Markers,
+    ) -> SelectedColumn {
+        let number = |i: usize| {
+            column.number(i).filter(|v| !(single && markers.is_single(*v as f32))).unwrap_or(f64::NAN)
+        };
         if !declared && !matches!(column, Values::Texts { .. }) {
-            let values = (0..column.len()).map(|i| column.number(i).unwrap_or(f64::NAN)).collect();
+            let values = (0..column.len()).map(number).collect();
             return SelectedColumn { feature: Feature::numeric(name), values };
         }
         let mut codes = HashMap::new();
@@ -596,7 +633,8 @@ impl SelectedColumn {
             .map(|i| {
                 let text = column.text(i);
                 let text = text.trim();
-                if markers.missing(text.as_bytes()) { f64::NAN } else { code(&mut codes, text) }
+                let missing = markers.missing(text.as_bytes()) || single && number(i).is_nan();
+                if missing { f64::NAN } else { code(&mut codes, text) }
             })
             .collect();
         let (names, rank) = sorted(&codes);

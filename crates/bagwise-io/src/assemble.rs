@@ -2,9 +2,11 @@
 //! anywhere in the file (they are brought together in the order in which they came, with a warning), a bag's
 //! label and group are the same in all its rows, and what is not is refused with both lines.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::dialect::Numbers;
 use super::doubt::{self, DroppedColumn};
 use super::relatives::dropped_column;
 use super::stream::{SeenBags, comes_back};
@@ -32,6 +34,8 @@ pub(crate) struct BagBuilder {
     unlabelled: bool,
     task: Task,
     markers: Markers,
+    /// How numbers are written, in a table of text.
+    numbers: Option<Numbers>,
     has_label: bool,
     has_group: bool,
     codes: HashMap<String, u32>,
@@ -58,6 +62,7 @@ impl BagBuilder {
             unlabelled: options.unlabelled,
             task: options.task,
             markers: Markers::new(&options.missing_values),
+            numbers: None,
             has_label: false,
             has_group: false,
             codes: HashMap::new(),
@@ -71,6 +76,11 @@ impl BagBuilder {
     /// The same behind the bags of earlier pieces; bags do not come back then.
     pub(crate) fn after(self, seen: Option<SeenBags>) -> BagBuilder {
         BagBuilder { seen, ..self }
+    }
+
+    /// The same for a table that writes numbers like this.
+    pub(crate) fn written_in(self, numbers: Numbers) -> BagBuilder {
+        BagBuilder { numbers: Some(numbers), ..self }
     }
 
     /// The same for data without lines.
@@ -101,8 +111,12 @@ impl BagBuilder {
         }
         self.has_label |= label.is_some();
         self.has_group |= group.is_some();
-        let label = label.filter(|l| !self.markers.missing(l.as_bytes())).unwrap_or_default();
-        let group = group.filter(|g| !self.markers.missing(g.as_bytes())).unwrap_or_default();
+        // Labels and groups may be numbers: 1,0 is then 1.0.
+        let (label, group) = (label.map(|l| self.plain(l)), group.map(|g| self.plain(g)));
+        let is_there = |text: &Cow<'_, str>| !self.markers.missing(text.as_bytes());
+        let (label, group) =
+            (label.filter(is_there).unwrap_or_default(), group.filter(is_there).unwrap_or_default());
+        let (label, group) = (label.as_ref(), group.as_ref());
 
         let last = self.of_row.last().copied();
         let code = match last {
@@ -131,6 +145,14 @@ impl BagBuilder {
     pub(crate) fn repeat(&mut self, bag: usize, times: usize) {
         let at = self.of_row.partition_point(|&b| b as usize <= bag);
         self.of_row.splice(at..at, std::iter::repeat_n(bag as u32, times));
+    }
+
+    /// A number of the table in the plain form; other text as it is.
+    fn plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.numbers {
+            None | Some(Numbers::PLAIN) => Cow::Borrowed(text),
+            Some(numbers) => numbers.plain(text.as_bytes()).unwrap_or(Cow::Borrowed(text)),
+        }
     }
 
     fn new_bag(&mut self, line: u64, bag: &str, label: &str, group: &str) -> Result<()> {
@@ -166,6 +188,9 @@ impl BagBuilder {
             && !label.is_empty()
             && !number(label.as_bytes()).is_some_and(f64::is_finite)
         {
+            if let Some(error) = self.other_mark(line, bag, label) {
+                return Err(error);
+            }
             return Err(self.error(
                 line,
                 format!("the label '{label}' of bag '{bag}' is not a finite number"),
@@ -181,6 +206,25 @@ impl BagBuilder {
         self.codes.insert(bag.into(), code);
         self.of_row.push(code);
         Ok(())
+    }
+
+    /// The error about a label that would be a number if a point or comma meant something else.
+    fn other_mark(&self, line: u64, bag: &str, label: &str) -> Option<Error> {
+        let mark = self.numbers?.other_mark(label.as_bytes())?;
+        let found = mark.found(&format!("the label '{}' of bag '{bag}'", shown(label.as_bytes())));
+        let classes =
+            Message::from("if these are classes, specify that").with([Setting::Task("classification")]);
+        Some(self.error(line, found, mark.remedy("").or(classes)))
+    }
+
+    /// True if all labels are numbers, some of them only if a point or comma means something else.
+    fn has_other_marks(&self) -> bool {
+        let Some(numbers) = self.numbers.filter(|_| self.task == Task::Auto && !self.unlabelled) else {
+            return false;
+        };
+        let is_number = |b: &Entry| number(b.label.as_bytes()).is_some_and(f64::is_finite);
+        let is_other = |b: &Entry| numbers.other_mark(b.label.as_bytes()).is_some();
+        self.bags.iter().all(|b| is_number(b) || is_other(b))
     }
 
     /// A bag comes back whose rows were handed out, or that other bags interrupt.
@@ -291,7 +335,7 @@ impl BagBuilder {
 
         let (target, undecided) = self.target(&mut warnings)?;
         let groups = self.has_group.then(|| self.groups(&mut warnings));
-        let spelling = |id: &str| one_spelling(id).or_else(|| doubt::without_case(id));
+        let spelling = |id: &str| one_spelling(&self.plain(id)).or_else(|| doubt::without_case(id));
         let twice = doubt::written_twice(self.bags.iter().map(|b| b.id.as_str()), spelling);
         warnings.extend(doubt::two_ways("bags", &twice, false));
         // Spreadsheets end in the sums of their columns.
@@ -362,6 +406,12 @@ impl BagBuilder {
                 warnings.extend(self.few_fractions(numbers));
             }
             return Ok((Some(Target::Values(numbers.clone())), None));
+        }
+        if numbers.is_none() && self.has_other_marks() {
+            let mut errors = self.bags.iter().filter_map(|b| self.other_mark(b.line, &b.id, &b.label));
+            if let Some(error) = errors.next() {
+                return Err(error);
+            }
         }
         let mut undecided = None;
         let mut labels: Vec<&str> = self.bags.iter().map(|b| b.label.as_str()).collect();

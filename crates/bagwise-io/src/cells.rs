@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::ReadOptions;
 use super::dialect::Numbers;
-use super::text::{Markers, is_rounded, number, rounded_remedy, shown, utf8};
+use super::text::{Markers, is_rounded, rounded_remedy, shown, utf8};
 use bagwise_core::{Csr, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result, Setting};
 
 /// Tables of at most this many features are stored densely.
@@ -105,7 +105,9 @@ impl FeatureCells {
     /// Takes the next cell of a row; `bag` is for messages.
     pub(crate) fn push(&mut self, line: u64, bag: &str, column: usize, text: &[u8]) -> Result<()> {
         match text.trim_ascii() {
-            text if self.markers.missing(text) => self.push_missing(line, bag, column),
+            text if self.markers.missing_as(text, |text| self.numbers.value(text)) => {
+                self.push_missing(line, bag, column)
+            }
             text if Markers::perhaps(text) => match &mut self.columns[column].state {
                 ColumnState::Number { .. } => self.push_missing(line, bag, column),
                 ColumnState::Unknown { perhaps } => {
@@ -330,57 +332,19 @@ impl FeatureCells {
 
     /// Refuses what is a number if its points and commas mean something else than they do in this table.
     fn refuse_marks(&self, line: u64, column: usize, text: &[u8]) -> Result<()> {
-        if !text.iter().any(|b| matches!(b, b',' | b'.')) {
-            return Ok(());
-        }
         let TextCell { name, state } = &self.columns[column];
-        let as_what = |text: &[u8], mark: u8, by: Option<u8>| -> Option<Vec<u8>> {
-            let changed: Vec<u8> =
-                text.iter().filter_map(|&b| if b == mark { by } else { Some(b) }).collect();
-            number(&changed).is_some().then_some(changed)
+        let Some(mark) = self.numbers.other_mark(text) else { return Ok(()) };
+        let found = mark.found(&format!("'{}' in column '{name}'", shown(text)));
+        let before = match state {
+            ColumnState::Number { since } => {
+                format!("other numbers of the column, as in line {since}, have none: ")
+            }
+            _ => String::new(),
         };
-        let (mark, what) = if self.numbers == Numbers::PLAIN { (b',', "comma") } else { (b'.', "point") };
-        let decimal = if text.contains(&mark) { as_what(text, mark, Some(b'.')) } else { None };
-        let grouped = if is_grouped(text, mark) { as_what(text, mark, None) } else { None };
-        let (found, remedy) = match (grouped, decimal) {
-            (None, None) => return Ok(()),
-            (Some(whole), Some(decimal)) => (
-                format!("'{}' in column '{name}' has a {what}", shown(text)),
-                Message::from(format!(
-                    "it is {} if that is a thousands separator: specify it",
-                    shown(&whole)
-                ))
-                .with([Setting::Thousands])
-                .or(format!("{} if it is a decimal separator: specify it", shown(&decimal)))
-                .with([Setting::Decimal]),
-            ),
-            (Some(whole), None) => (
-                format!("'{}' in column '{name}' has a {what}", shown(text)),
-                Message::from(format!("if it is a thousands separator ({}), specify it", shown(&whole)))
-                    .with([Setting::Thousands])
-                    .or(as_categories(name)),
-            ),
-            (None, Some(decimal)) => (
-                format!("'{}' in column '{name}' has a decimal {what}", shown(text)),
-                {
-                    // As the rest of the table is written.
-                    let write = match mark {
-                        b'.' => shown(&decimal).replace('.', ","),
-                        _ => shown(&decimal),
-                    };
-                    Message::from(match state {
-                        ColumnState::Number { since } => {
-                            format!(
-                                "other numbers of the column, as in line {since}, have none: write {write}"
-                            )
-                        }
-                        _ => format!("write {write}"),
-                    })
-                }
-                .or("specify the decimal separator")
-                .with([Setting::Decimal]),
-            ),
-        };
+        let mut remedy = mark.remedy(&before);
+        if mark.is_only_thousands() {
+            remedy = remedy.or(as_categories(name));
+        }
         Err(self.error(line, found, remedy))
     }
 }
@@ -391,20 +355,6 @@ fn as_missing(text: &[u8]) -> Message {
 
 fn as_categories(name: &str) -> Message {
     Message::from("treat the column as categories").with([Setting::Categorical(Some(name.into()))])
-}
-
-/// True for 1,000 and -12,345,678: what might be thousands.
-fn is_grouped(text: &[u8], mark: u8) -> bool {
-    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    let mut groups = unsigned.split(|&b| b == mark);
-    let digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
-    let first = groups.next().unwrap_or_default();
-    let mut more = groups.peekable();
-    more.peek().is_some()
-        && (1..=3).contains(&first.len())
-        && digits(first)
-        && first[0] != b'0'
-        && more.all(|group| group.len() == 3 && digits(group))
 }
 
 /// Categories in the order of their codes, and the code that each category had while reading to its place there.

@@ -16,7 +16,7 @@ const INSTANCE_LABEL: &[&str] = &["instance_label"];
 
 /// What a column is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Bag,
     Label,
     Group,
@@ -74,11 +74,12 @@ pub(crate) fn is_usual_heading(name: &str) -> bool {
 }
 
 /// True if a heading has this role (bag, label or group) by default.
-pub(crate) fn is_usual_for(name: &str, role: &str) -> bool {
+pub(crate) fn is_usual_for(name: &str, role: Role) -> bool {
     match role {
-        "bag" => is_one_of(name, BAG),
-        "label" => is_one_of(name, LABEL) || is_one_of(name, LABEL_LAST),
-        _ => is_one_of(name, GROUP),
+        Role::Bag => is_one_of(name, BAG),
+        Role::Label => is_one_of(name, LABEL) || is_one_of(name, LABEL_LAST),
+        Role::Group => is_one_of(name, GROUP),
+        _ => false,
     }
 }
 
@@ -186,12 +187,8 @@ pub(crate) fn unnamed(place: &Place, column: usize) -> Error {
     )
 }
 
-/// The error about two columns or arrays of which one must be the label.
-pub(crate) fn two_labels(place: &Place, one: &str, other: &str) -> Error {
-    could_both_be(place, one, other, Role::Label)
-}
-
-fn could_both_be(place: &Place, one: &str, other: &str, role: Role) -> Error {
+/// The error about two columns or arrays of which only one can have a role.
+pub(crate) fn could_both_be(place: &Place, one: &str, other: &str, role: Role) -> Error {
     Error::data(
         place.clone(),
         format!("columns '{one}' and '{other}' could both be the {}", role.name()),
@@ -264,7 +261,7 @@ impl ColumnTable<'_> {
                     match (found, (0..names.len()).find(|&c| free(c))) {
                         (None, _) => self.usual(LABEL_LAST, Role::Label)?,
                         (Some(one), Some(other)) if !has_x(names) => {
-                            return Err(two_labels(self.place, &names[one], &names[other]));
+                            return Err(could_both_be(self.place, &names[one], &names[other], Role::Label));
                         }
                         (found, _) => found,
                     }

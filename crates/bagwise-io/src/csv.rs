@@ -19,10 +19,10 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use self::quotes::QuoteCheck;
+use self::quotes::{BadQuote, BadQuoteKind, QuoteCheck};
 use super::assemble::{BagBuilder, SideColumns};
 use super::cells::{CellContent, FeatureCells, MAX_COLUMNS};
-use super::columns::{self, Roles};
+use super::columns::{self, Role, Roles};
 use super::dialect::{Dialect, DialectOptions, Encoding, Numbers, Transcode};
 use super::stream::{SeenBags, TakePiece};
 use super::text::{MAX_ROW, Markers, check_head, is_missing, shown, too_long, utf8};
@@ -38,6 +38,7 @@ const END: &[u8] = b"\n\x01end of table\x01\n";
 pub(super) struct Csv;
 
 pub(super) use write::check_names;
+pub use write::{csv_safe, write_csv_safe};
 
 impl Reader for Csv {
     fn name(&self) -> &'static str {
@@ -255,12 +256,9 @@ impl CsvRows<'_> {
                     "close it; inside a quoted cell, write a quotation mark twice",
                 ));
             }
-            let swallowed = self.quotes.borrow().found();
-            if swallowed.is_some_and(|at| at < self.reader.position().byte()) {
-                return Err(self.error(
-                    "a quotation mark opens a cell, and the next one, in a line below, is followed by text",
-                    "close it in its own line; inside a quoted cell, write a quotation mark twice",
-                ));
+            let bad = self.quotes.borrow().found();
+            if let Some(bad) = bad.filter(|bad| bad.at < self.reader.position().byte()) {
+                return Err(self.bad_quote(bad));
             }
             if self.record.as_slice().contains(&0) {
                 return Err(self.error(
@@ -279,6 +277,24 @@ impl CsvRows<'_> {
             if is_wide || self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
                 return Ok(true);
             }
+        }
+    }
+
+    fn bad_quote(&self, bad: BadQuote) -> Error {
+        let column = bad.cell + 1;
+        match bad.kind {
+            BadQuoteKind::Swallows => self.error(
+                "a quotation mark opens a cell, and the next one, in a line below, is followed by text",
+                "close it in its own line; inside a quoted cell, write a quotation mark twice",
+            ),
+            BadQuoteKind::Continues => self.error(
+                format!("column {column} continues after its closing quotation mark"),
+                "put the whole cell in quotation marks and write each quotation mark inside it twice, or leave them out",
+            ),
+            BadQuoteKind::Indented => self.error(
+                format!("column {column} has a space before its quotation mark"),
+                "remove spaces between the delimiter and the quotation mark",
+            ),
         }
     }
 
@@ -402,7 +418,7 @@ fn pieces(
         .collect();
     let numbers = rows.numbers;
     let new_cells = || FeatureCells::new(source, declared.clone(), options, numbers);
-    let new_book = || BagBuilder::new(source, options).after(seen.clone());
+    let new_book = || BagBuilder::new(source, options).written_in(numbers).after(seen.clone());
     let new_beside = || SideColumns {
         kept: keep
             .iter()
@@ -441,9 +457,7 @@ fn pieces(
             take(book.finish(instances, features, &found, beside, options, Vec::new(), said)?)?;
         }
         let text = |column: Option<usize>| column.map(|c| rows.text(c).map(str::trim)).transpose();
-        // A label may be a number of this dialect.
-        let label = text(label)?.map(|text| rows.numbers.plain(text.as_bytes()).unwrap_or(text.into()));
-        book.row(line, id, label.as_deref(), text(group)?)?;
+        book.row(line, id, text(label)?, text(group)?)?;
         for (kept, &column) in beside.kept.iter_mut().zip(&keep) {
             kept.values.push(rows.text(column)?.to_string());
         }
@@ -472,7 +486,7 @@ fn refuse_title(rows: &mut CsvRows<'_>, options: &ReadOptions) -> Result<()> {
     let named = named_columns(options);
     let is_bag = |cell: &[u8]| {
         let text = std::str::from_utf8(cell.trim_ascii()).unwrap_or_default();
-        columns::is_usual_for(text, "bag") || named.contains(&text)
+        columns::is_usual_for(text, Role::Bag) || named.contains(&text)
     };
     let (cells, is_headed) = (rows.record.len(), rows.record.iter().any(is_bag));
     let filled = rows.record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Read};
 
 use super::compress::Refusal;
-use super::text::{Markers, number};
+use super::text::{Markers, number, shown};
 use bagwise_core::{Error, Message, Result, Setting};
 
 /// The encoding of a text file.
@@ -251,6 +251,22 @@ impl Numbers {
         Some(Cow::Owned(format!("{sign}{whole}{point}{fraction}{exponent}")))
     }
 
+    /// What a text would be whose points or commas mean something else than they do here.
+    pub(crate) fn other_mark(self, text: &[u8]) -> Option<OtherMark> {
+        let (mark, name) = if self == Numbers::PLAIN { (b',', "comma") } else { (b'.', "point") };
+        if !text.contains(&mark) {
+            return None;
+        }
+        let changed = |by: Option<u8>| -> Option<String> {
+            let changed: Vec<u8> =
+                text.iter().filter_map(|&b| if b == mark { by } else { Some(b) }).collect();
+            number(&changed).map(|_| shown(&changed))
+        };
+        let decimal = changed(Some(b'.'));
+        let whole = if is_grouped(text, mark) { changed(None) } else { None };
+        (decimal.is_some() || whole.is_some()).then_some(OtherMark { name, whole, decimal })
+    }
+
     /// The way that the cells of some rows are written, as far as they tell, and whether the plain way is a guess.
     fn find(
         cells: impl Iterator<Item = (usize, Vec<u8>)>,
@@ -313,6 +329,67 @@ fn same_in_every_way(cell: &[u8]) -> Option<Option<f64>> {
         [b'a'..=b'z' | b'A'..=b'Z', ..] => Some(None),
         _ => None,
     }
+}
+
+/// A text that is no number of its table, but would be one if a point or comma meant something else.
+pub(crate) struct OtherMark {
+    /// A comma or a point.
+    name: &'static str,
+    /// The number, if the mark separates thousands.
+    whole: Option<String>,
+    /// The number with a decimal point, if the mark is decimal.
+    decimal: Option<String>,
+}
+
+impl OtherMark {
+    /// True if the mark can only separate thousands.
+    pub(crate) fn is_only_thousands(&self) -> bool {
+        self.decimal.is_none()
+    }
+
+    /// What is wrong with the text that `what` names.
+    pub(crate) fn found(&self, what: &str) -> String {
+        let decimal = if self.whole.is_none() { "decimal " } else { "" };
+        format!("{what} has a {decimal}{}", self.name)
+    }
+
+    /// What would be valid. `before` says why, where the mark can only be decimal.
+    pub(crate) fn remedy(&self, before: &str) -> Message {
+        match (&self.whole, &self.decimal) {
+            (Some(whole), Some(decimal)) => {
+                Message::from(format!("it is {whole} if that is a thousands separator: specify it"))
+                    .with([Setting::Thousands])
+                    .or(format!("{decimal} if it is a decimal separator: specify it"))
+                    .with([Setting::Decimal])
+            }
+            (Some(whole), None) => {
+                Message::from(format!("if it is a thousands separator ({whole}), specify it"))
+                    .with([Setting::Thousands])
+            }
+            (None, decimal) => {
+                let plain = decimal.as_deref().unwrap_or_default();
+                // As the rest of the table is written.
+                let write = if self.name == "point" { plain.replace('.', ",") } else { plain.into() };
+                Message::from(format!("{before}write {write}"))
+                    .or("specify the decimal separator")
+                    .with([Setting::Decimal])
+            }
+        }
+    }
+}
+
+/// True for 1,000 and -12,345,678: what might be thousands.
+fn is_grouped(text: &[u8], mark: u8) -> bool {
+    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    let mut groups = unsigned.split(|&b| b == mark);
+    let digits = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
+    let first = groups.next().unwrap_or_default();
+    let mut more = groups.peekable();
+    more.peek().is_some()
+        && (1..=3).contains(&first.len())
+        && digits(first)
+        && first[0] != b'0'
+        && more.all(|group| group.len() == 3 && digits(group))
 }
 
 struct FoundNumbers {

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::assemble::{BagBuilder, SideColumns};
 use super::npy::{NpyHeader, read_at};
 use super::stream::TakePiece;
+use super::text::Markers;
 use super::{ReadOptions, Reader, compress, labels, relatives};
 use bagwise_core::files::require_regular;
 use bagwise_core::{
@@ -79,6 +80,14 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             "give one file per bag, written with numpy.save, or a table with the rows",
         ));
     }
+    // What only a model asks for, the user did not give.
+    if let Some(column) = options.categorical.iter().find(|column| !options.optional.contains(column)) {
+        return Err(Error::data(
+            Place::of(&source),
+            format!("'{column}' cannot be categorical: a folder of .npy files contains numbers only"),
+            "declare no categories, or give a table with the rows",
+        ));
+    }
     let mut warnings: Vec<Message> = Vec::new();
     let mut book;
     let mut chosen: Vec<(String, PathBuf)> = Vec::new();
@@ -89,7 +98,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     match &options.labels {
         Some(table) => {
             let table = labels::read(table, options)?;
-            book = BagBuilder::new(&table.source, options);
+            book = BagBuilder::new(&table.source, options).written_in(table.numbers);
             kept_names = table.kept;
             unused_names = table.unused;
             warnings = table.warnings;
@@ -171,7 +180,7 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
         }
     }
     let rows = NpyRows::open(&chosen)?;
-    rows.check_finite()?;
+    rows.check_values(&Markers::new(&options.missing_values))?;
     for (bag, file) in rows.files.iter().enumerate() {
         // `row` has noted each bag once.
         book.repeat(bag, file.header.rows - 1);
@@ -280,28 +289,37 @@ impl NpyRows {
         Ok(NpyRows { files, rows, cols })
     }
 
-    /// An error that names the file and place of the first number that is none.
-    fn check_finite(&self) -> Result<()> {
+    /// An error that names the file and place of the first number that is none or stands for none.
+    fn check_values(&self, markers: &Markers) -> Result<()> {
         self.files.par_iter().try_for_each(|file| {
+            let real = file.header.real;
+            let is_marked = |value: f64| match real.is_single() && !real.is_whole() {
+                true => markers.is_single(value as f32),
+                false => markers.is_number(value),
+            };
             let step = ((1 << 18) / self.cols).max(1);
             let end = file.first + file.header.rows;
             for first in (file.first..end).step_by(step) {
                 let mut found = None;
                 self.read(first..(first + step).min(end), |i, value| {
-                    if !value.is_finite() {
-                        found = Some(found.map_or(i, |f: usize| f.min(i)));
+                    if (!value.is_finite() || is_marked(value))
+                        && found.is_none_or(|(earlier, _): (usize, f64)| i < earlier)
+                    {
+                        found = Some((i, value));
                     }
                 })?;
-                if let Some(i) = found {
-                    let what = match file.header.real.is_whole() {
-                        true => "is a whole number beyond 2^53",
-                        false => "is not a finite number",
+                if let Some((i, value)) = found {
+                    let what = match () {
+                        () if is_marked(value) => "is marked as missing",
+                        () if real.is_whole() => "is a whole number beyond 2^53",
+                        () => "is not a finite number",
                     };
                     let (row, column) = (first - file.first + i / self.cols + 1, i % self.cols + 1);
                     return Err(Error::data(
                         Place::of(file.path.display().to_string()),
                         format!("row {row}, column {column} (counted from 1) {what}"),
-                        "remove the instance or fill in the value before saving the array",
+                        "a folder of .npy files cannot hold missing values: remove the instance or fill in the value \
+                         before saving the array",
                     ));
                 }
             }
@@ -392,7 +410,7 @@ fn coordinates(folder: &Path, chosen: &[(String, PathBuf)], rows: &NpyRows) -> R
         };
         let coordinates = NpyRows::open(&[(name.clone(), path.clone())])?;
         if coordinates.files.iter().any(|f| f.header.real.is_whole()) {
-            coordinates.check_finite()?;
+            coordinates.check_values(&Markers::default())?;
         }
         let names: Vec<String> = match coordinates.cols {
             2 => ["x", "y"].map(String::from).to_vec(),

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::columns::{Roles, find_beside};
+use super::dialect::Numbers;
 use super::text::utf8;
 use super::{ReadOptions, compress, csv};
 use bagwise_core::{Error, Message, Place, Result, Setting};
@@ -28,6 +29,8 @@ pub(super) struct LabelTable {
     /// The names of the columns without a role.
     pub(super) unused: Vec<String>,
     pub(super) rows: Vec<LabelRow>,
+    /// How it writes numbers.
+    pub(super) numbers: Numbers,
     /// What the user should know about the table.
     pub(super) warnings: Vec<Message>,
 }
@@ -74,11 +77,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
         let row = LabelRow {
             line,
             bag: cell(bag)?,
-            // A label may be a number of the table's dialect.
-            label: label.map(cell).transpose()?.map(|text| match table.numbers.plain(text.as_bytes()) {
-                Some(number) => number.into_owned(),
-                None => text,
-            }),
+            label: label.map(cell).transpose()?,
             group: group.map(cell).transpose()?,
             kept: keep.iter().map(|&c| cell(c)).collect::<Result<_>>()?,
             unused: unused.iter().map(|&c| cell(c)).collect::<Result<_>>()?,
@@ -97,5 +96,5 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<LabelTable> {
     let name = |c: usize| if headed { first[c].clone() } else { format!("column {}", c + 1) };
     let kept = keep.iter().map(|&c| name(c)).collect();
     let unused = unused.iter().map(|&c| name(c)).collect();
-    Ok(LabelTable { source: source.clone(), kept, unused, rows, warnings })
+    Ok(LabelTable { source: source.clone(), kept, unused, rows, numbers: table.numbers, warnings })
 }

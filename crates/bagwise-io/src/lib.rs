@@ -47,6 +47,7 @@ use bagwise_core::{Dataset, Error, Message, Place, Result, Setting};
 
 pub use bagwise_core::{checksum, files};
 pub use builtin::builtin_names;
+pub use csv::{csv_safe, write_csv_safe};
 pub use dialect::{Encoding, decimal, delimiter, thousands};
 pub use map_rows::MapRows;
 pub use maps::{MapShape, read_maps};
@@ -333,8 +334,19 @@ pub(crate) fn refuse_packed(path: &Path, file: &mut std::fs::File) -> Result<()>
 /// Writes a data set, in the format named or the one that the file name means; `.gz` compresses. The file
 /// appears whole or not at all. Returns the name of the format.
 pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<&'static str> {
+    let writer = writer_of(path, format)?;
+    writer.write(data, path)?;
+    Ok(writer.name())
+}
+
+/// The name of the format in which [`write`](write()) would write a file.
+pub fn output_format(path: &Path, format: Option<&str>) -> Result<&'static str> {
+    Ok(writer_of(path, format)?.name())
+}
+
+fn writer_of(path: &Path, format: Option<&str>) -> Result<&'static dyn Writer> {
     let known = || WRITERS.iter().map(|w| w.name());
-    let writer = match format {
+    Ok(*match format {
         Some(format) => WRITERS
             .iter()
             .find(|w| w.name() == format)
@@ -349,9 +361,7 @@ pub fn write(data: &Dataset, path: &Path, format: Option<&str>) -> Result<&'stat
                 ),
             )
         })?,
-    };
-    writer.write(data, path)?;
-    Ok(writer.name())
+    })
 }
 
 /// Writes bytes to a file, whole or not at all.

@@ -297,7 +297,7 @@ fn into_instances(array: Array) -> io::Result<Instances> {
             let data = data.into_iter().map(|v| v as f64).collect();
             Instances::F64(Mat::new(rows, cols, rows_first(data, rows, cols, turn)))
         }
-        Data::Texts(_) => return refuse("it contains strings".into()),
+        Data::Texts(_) => return refuse("it contains strings or whole numbers from 2^63 on".into()),
     })
 }
 

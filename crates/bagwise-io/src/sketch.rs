@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use super::columns::Role;
 use super::doubt::is_date;
 use super::text::{Markers, number};
 use super::{ReadOptions, columns, csv, parquet, reader_of};
@@ -53,7 +54,7 @@ pub fn sketch(name: &str, options: &ReadOptions) -> Result<Option<TableSketch>> 
         "parquet" => parquet::first_rows(path, ROWS)?,
         _ => None,
     };
-    let is_bag = |(name, _): &(String, Vec<String>)| columns::is_usual_for(name, "bag");
+    let is_bag = |(name, _): &(String, Vec<String>)| columns::is_usual_for(name, Role::Bag);
     Ok(table.filter(|table| !table.iter().any(is_bag)).map(|table| look(&table, options)))
 }
 
@@ -108,7 +109,7 @@ fn look(table: &[(String, Vec<String>)], options: &ReadOptions) -> TableSketch {
         // A column of that name may be a coordinate.
         None => (columns.iter().enumerate())
             .position(|(c, sketch)| {
-                columns::is_usual_for(&sketch.name, "label") && bag.is_none_or(|bag| same(c, bag))
+                columns::is_usual_for(&sketch.name, Role::Label) && bag.is_none_or(|bag| same(c, bag))
             })
             .or_else(|| inside.iter().copied().min_by_key(|&c| columns[c].different)),
     };

@@ -14,8 +14,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::text::{Parsed, check_head, is_missing, next_line, number, shown, utf8, wrong};
-use super::{ReadOptions, Reader, Writer, compress, save};
+use super::text::{Markers, Parsed, check_head, is_missing, next_line, number, shown, utf8, wrong};
+use super::{Column, ReadOptions, Reader, Writer, compress, save};
 use bagwise_core::{
     Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Target, mostly_absent, numbered,
 };
@@ -60,6 +60,8 @@ fn is_pair(token: &[u8]) -> bool {
 
 fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dataset> {
     refuse_columns(source, options)?;
+    let markers = Markers::new(&options.missing_values);
+    markers.check_sparse(source)?;
     let head = super::read_head(&mut input).map_err(|e| compress::explain(Place::of(source), e))?;
     let text = check_head(source, &head)?.to_vec();
     let mut input = BufReader::new(Cursor::new(text).chain(input));
@@ -89,8 +91,8 @@ fn read(source: &str, mut input: impl Read, options: &ReadOptions) -> Result<Dat
             if pair.starts_with(b"#") {
                 break;
             }
-            let (index, value) =
-                entry(pair, options.allow_missing).map_err(|(found, remedy)| refuse(found, remedy))?;
+            let (index, value) = entry(pair, &markers, options.allow_missing)
+                .map_err(|(found, remedy)| refuse(found, remedy))?;
             if index <= last {
                 let order = if index == last { "occurs twice" } else { "follows a larger one" };
                 return Err(refuse(
@@ -144,13 +146,18 @@ fn occurring(indices: &[u32]) -> Vec<u32> {
 
 /// Options that name columns make no sense here, and ignoring them would mislead.
 fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
+    // What only a model asks for, the user did not give.
+    let is_given = |column: &Column| !options.optional.contains(column);
+    let single = |column: &Option<Column>| column.as_ref().is_some_and(is_given);
+    let any = |columns: &[Column]| columns.iter().any(is_given);
     let named = [
-        ("group", options.group.is_some()),
-        ("instance label", options.instance_label.is_some()),
-        ("kept", !options.keep.is_empty()),
-        ("ignored", !options.ignore.is_empty()),
-        // What only a model asks for, the user did not give.
-        ("categorical", options.categorical.iter().any(|column| !options.optional.contains(column))),
+        ("bag", single(&options.bag)),
+        ("label", single(&options.label)),
+        ("group", single(&options.group)),
+        ("instance label", single(&options.instance_label)),
+        ("kept", any(&options.keep)),
+        ("ignored", any(&options.ignore)),
+        ("categorical", any(&options.categorical)),
     ];
     match named.iter().find(|(_, given)| *given) {
         None => Ok(()),
@@ -163,7 +170,7 @@ fn refuse_columns(source: &str, options: &ReadOptions) -> Result<()> {
 }
 
 /// The index (from 1) and value of a pair, or what is wrong with it and what would do.
-fn entry(pair: &[u8], allow_missing: bool) -> Parsed<(u32, f64)> {
+fn entry(pair: &[u8], markers: &Markers, allow_missing: bool) -> Parsed<(u32, f64)> {
     let what = || format!("'{}'", shown(pair));
     let colon = pair.iter().position(|&b| b == b':').ok_or_else(|| {
         (format!("{} is not index:value", what()), "separate index and value with a colon".into())
@@ -182,7 +189,7 @@ fn entry(pair: &[u8], allow_missing: bool) -> Parsed<(u32, f64)> {
         )
     })?;
     let text = &pair[colon + 1..];
-    let value = if is_missing(text) {
+    let value = if markers.missing(text) {
         if !allow_missing {
             return wrong(format!("{} is a missing value", what()), Message::fill_or_allow_missing());
         }

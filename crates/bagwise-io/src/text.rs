@@ -159,17 +159,47 @@ impl Markers {
 
     /// True if a text stands for no value in any column.
     pub(crate) fn missing(&self, text: &[u8]) -> bool {
-        is_missing(text) || (!self.texts.is_empty() && self.is_named(text))
+        self.missing_as(text, number)
     }
 
-    fn is_named(&self, text: &[u8]) -> bool {
+    /// The same where `value` says which number a text is.
+    pub(crate) fn missing_as(&self, text: &[u8], value: impl Fn(&[u8]) -> Option<f64>) -> bool {
+        is_missing(text) || (!self.texts.is_empty() && self.is_named(text, value))
+    }
+
+    fn is_named(&self, text: &[u8], value: impl Fn(&[u8]) -> Option<f64>) -> bool {
         self.texts.iter().any(|named| named.as_bytes() == text)
-            || !self.numbers.is_empty() && number(text).is_some_and(|value| self.numbers.contains(&value))
+            || !self.numbers.is_empty() && value(text).is_some_and(|value| self.numbers.contains(&value))
     }
 
-    /// The numbers that stand for no value.
-    pub(crate) fn numbers(&self) -> &[f64] {
-        &self.numbers
+    /// Refuses a marker that sparse data cannot have: most of their zeros are not in the file.
+    pub(crate) fn check_sparse(&self, source: &str) -> Result<()> {
+        if !self.is_number(0.0) {
+            return Ok(());
+        }
+        Err(Error::data(
+            Place::of(source),
+            "0 cannot mark missing values in sparse data, where every value that is not in the file is 0",
+            Message::from("use other markers")
+                .with([Setting::MissingValues(None)])
+                .or("give the data in a dense format, such as CSV"),
+        ))
+    }
+
+    /// True if no number stands for no value.
+    pub(crate) fn has_no_number(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// True if a number stands for no value.
+    pub(crate) fn is_number(&self, value: f64) -> bool {
+        self.numbers.contains(&value)
+    }
+
+    /// The same in single precision, where -999.9 is another number.
+    pub(crate) fn is_single(&self, value: f32) -> bool {
+        // Not every number that is too large is infinite.
+        self.is_number(value.into()) || value.is_finite() && self.numbers.iter().any(|&n| n as f32 == value)
     }
 
     /// True if a text stands for no value in a column of numbers. In one of text it is a category: strands are + and -.

@@ -91,6 +91,83 @@ fn two_arrays_that_could_be_the_label_are_refused() {
 }
 
 #[test]
+fn two_variables_of_one_name_are_refused() {
+    let x = |first: f64| matrix("X", 3, 2, &[first, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let (bag, y) = (matrix("bag", 3, 1, &[1.0, 1.0, 2.0]), matrix("y", 2, 1, &[0.0, 1.0]));
+    let said = refused("t.mat", mat(&[x(1.0), x(7.0), bag, y]), &ReadOptions::default());
+    has_all(&said, &["two variables are called 'X'", "remove one"]);
+}
+
+#[test]
+fn large_unsigned_numbers_are_not_called_strings() {
+    let x = npy("'<u8'", "(1, 1)", &u64::MAX.to_le_bytes());
+    let said = refused("t.npz", zip(&[("X.npy", x)]), &ReadOptions::default());
+    has_all(&said, &["array 'X': it contains strings or whole numbers from 2^63 on"]);
+}
+
+// --- which arrays are the bags and groups
+
+#[test]
+fn two_arrays_that_could_be_the_bags_are_refused_in_any_order() {
+    let list = |values: &[u8]| npy("'|i1'", "(4,)", values);
+    let x = || ("X.npy", npy("'<f8'", "(4, 1)", &doubles(&[1.0, 2.0, 3.0, 4.0])));
+    let y = || ("y.npy", list(&[0, 0, 1, 1]));
+    let (ids, bags) = (&[1, 2, 3, 4], &[7, 7, 8, 8]);
+    let all = [("ids.npy", "bag_id.npy"), ("bag_ids.npy", "bag.npy"), ("bags.npy", "bag.npy")];
+    for (one, other) in all.into_iter().chain([("bag.npy", "bag_id.npy"), ("ids.npy", "bags.npy")]) {
+        let (one_name, other_name) = (one.trim_end_matches(".npy"), other.trim_end_matches(".npy"));
+        for arrays in [
+            [x(), (one, list(ids)), (other, list(bags)), y()],
+            [x(), (other, list(bags)), (one, list(ids)), y()],
+        ] {
+            let said = refused("t.npz", zip(&arrays), &ReadOptions::default());
+            has_all(&said, &["could both be the bag", one_name, other_name, "with Bag", "with Ignore"]);
+            let bag = Some(Column::Name(other_name.into()));
+            let told = ReadOptions { bag, ..ReadOptions::default() };
+            assert_eq!(try_read("t.npz", zip(&arrays), &told).unwrap().bags.ids(), ["7", "8"]);
+            let ignore = vec![Column::Name(one_name.into())];
+            let told = ReadOptions { ignore, ..ReadOptions::default() };
+            assert_eq!(try_read("t.npz", zip(&arrays), &told).unwrap().bags.ids(), ["7", "8"]);
+        }
+        // The same twice is no doubt.
+        let arrays = [x(), (one, list(bags)), (other, list(bags)), y()];
+        let data = try_read("t.npz", zip(&arrays), &ReadOptions::default()).unwrap();
+        assert_eq!((data.bags.ids(), names(&data)), (&["7".to_string(), "8".into()][..], vec!["f1"]));
+    }
+    let numbers = |name: &str, values: &[f64]| matrix(name, 4, 1, values);
+    let file = mat(&[
+        matrix("X", 4, 2, &[1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]),
+        numbers("ids", &[1.0, 2.0, 3.0, 4.0]),
+        numbers("bag_id", &[7.0, 7.0, 8.0, 8.0]),
+        numbers("y", &[0.0, 0.0, 1.0, 1.0]),
+    ]);
+    has_all(&refused("t.mat", &file, &ReadOptions::default()), &["'ids' and 'bag_id' could both be the bag"]);
+}
+
+#[test]
+fn two_arrays_of_groups_are_one_or_refused_in_any_order() {
+    let list = |values: &[u8]| npy("'|i1'", "(3,)", values);
+    for (one, other) in [("group.npy", "groups.npy"), ("groups.npy", "group.npy")] {
+        let y = ("y.npy", list(&[1, 0, 1]));
+        let data = try_read(
+            "t.npz",
+            npz(&[(one, list(&[5, 6, 6])), (other, list(&[5, 6, 6])), y.clone()]),
+            &Default::default(),
+        );
+        let data = data.unwrap();
+        assert_eq!((names(&data), &data.groups.as_ref().unwrap().codes[..]), (vec!["f1"], &[0, 1, 1][..]));
+        let file = npz(&[(one, list(&[5, 6, 6])), (other, list(&[5, 6, 7])), y]);
+        let said = refused("t.npz", &file, &ReadOptions::default());
+        has_all(&said, &["could both be the group", "'group'", "'groups'", "with Group", "with Ignore"]);
+        for (group, codes) in [(one, [0, 1, 1]), (other, [0, 1, 2])] {
+            let group = Some(Column::Name(group.trim_end_matches(".npy").into()));
+            let data = try_read("t.npz", &file, &ReadOptions { group, ..ReadOptions::default() }).unwrap();
+            assert_eq!((names(&data), &data.groups.as_ref().unwrap().codes[..]), (vec!["f1"], &codes[..]));
+        }
+    }
+}
+
+#[test]
 fn a_column_y_beside_a_label_is_doubted_unless_it_is_a_coordinate() {
     let said = refused("t.csv", "bag,label,y,f\na,1,1,5\nb,0,0,6\n", &ReadOptions::default());
     has_all(&said, &["columns 'label' and 'y' could both be the label", "with Label"]);
@@ -203,6 +280,15 @@ fn a_group_written_in_two_ways_is_one_group() {
     let data = parse("bag,label,f\n1,1,1\n1.0,1,2\n2,0,3\n");
     has_all(&warnings(&data), &["bags '1' and '1.0'"]);
     assert_eq!(data.bags.len(), 3);
+    // The same where numbers have commas.
+    let data = parse("bag;label;group;f\na;1;1;1,5\nb;0;1,0;2,5\nc;1;2;3,5\n");
+    assert_eq!(data.groups.as_ref().unwrap().codes, [0, 0, 1]);
+    has_all(&warnings(&data), &["groups", "'1'", "'1.0'"]);
+    let data = parse("bag,label,group,f\na,1,1000,\"1,000.5\"\nb,0,\"1,000\",2\nc,1,2,3\n");
+    assert_eq!(data.groups.as_ref().unwrap().codes, [0, 0, 1]);
+    let data = parse("bag;label;f\n1;1;1,5\n1,0;1;2,5\n2;0;3,5\n");
+    has_all(&warnings(&data), &["bags '1' and '1,0'"]);
+    assert_eq!(data.bags.ids(), ["1", "1,0", "2"]);
     // Hexadecimal ids are not numbers that happen to be equal.
     let data = parse("bag,label,group,f\na,1,1e5,1\nb,0,100000,2\n");
     assert_eq!((data.groups.as_ref().unwrap().names.len(), warnings(&data)), (2, String::new()));

@@ -1,8 +1,8 @@
 //! Tables as people export them, damaged or in doubt: each is refused with its place and a remedy, or read with a warning
 //! that names what was assumed and what would settle it.
 
-use bagwise_core::{Dataset, Error, Setting};
-use bagwise_io::{Column, Encoding, ReadOptions, read};
+use bagwise_core::{Dataset, Error, Setting, Target};
+use bagwise_io::{Column, Encoding, ReadOptions, Task, read};
 
 /// What must become of a file.
 enum Outcome {
@@ -408,6 +408,75 @@ fn no_table_in_doubt_is_read_silently() {
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+/// Labels whose commas may be decimal or separate thousands were classes without a word.
+#[test]
+fn labels_with_the_other_separator_are_refused() {
+    let said = |text: &str, options: &ReadOptions| match read_bytes("a.csv", text.as_bytes(), options).1 {
+        Ok(data) => panic!("{text:?} was read, with {:?}", data.target),
+        Err(error) => error.worded(&by_name),
+    };
+    let plain = ReadOptions::default();
+    let both = "bag;label;f\na;1,234;1\nb;2,345;2\nc;3,250;4\n";
+    let found = said(both, &plain);
+    assert!(found.contains(", line 2: the label '1,234' of bag 'a' has a comma; it is 1234 if"), "{found}");
+    assert!(found.contains("Thousands") && found.contains("Decimal"), "{found}");
+    let target =
+        |options: ReadOptions, text: &str| read_bytes("a.csv", text.as_bytes(), &options).1.unwrap().target;
+    let values = |v: &[f64]| Some(Target::Values(v.to_vec()));
+    let decimal = ReadOptions { decimal: Some(','), ..Default::default() };
+    assert_eq!(target(decimal, both), values(&[1.234, 2.345, 3.25]));
+    let thousands = ReadOptions { thousands: Some(','), task: Task::Regression, ..Default::default() };
+    assert_eq!(target(thousands, both), values(&[1234.0, 2345.0, 3250.0]));
+    let regression = ReadOptions { task: Task::Regression, ..Default::default() };
+    for text in [
+        "bag;label;f\na;1,5;1.5\nb;2,5;2.5\nc;3;4.5\n",
+        "bag,label,f\na,\"1,5\",1.5\nb,\"2,5\",2.5\nc,3,4.5\n",
+        "bag;label;f\nc;3;4.5\na;1,5;1.5\nb;2,5;2.5\n",
+    ] {
+        for options in [&plain, &regression] {
+            let found = said(text, options);
+            assert!(found.contains("the label '1,5' of bag 'a' has a decimal comma; write 1.5"), "{found}");
+        }
+        // They may be classes after all.
+        let classes = ReadOptions { task: Task::Classification, ..Default::default() };
+        assert!(matches!(target(classes, text), Some(Target::Classes { .. })));
+    }
+    // Beside words they are classes.
+    let text = "bag,label,f\na,\"1,5\",1.5\nb,\"2,5\",2.5\nc,none found,4.5\n";
+    assert!(matches!(target(ReadOptions::default(), text), Some(Target::Classes { .. })));
+}
+
+#[test]
+fn malformed_quotes_are_refused_with_line_and_column() {
+    for (text, place, what) in [
+        (
+            "bag,label,f\na,1,5\nb,0,\"1\"2\n",
+            ", line 3: ",
+            "column 3 continues after its closing quotation mark",
+        ),
+        ("bag,label,f\na,1,5\nb,\"a\"x,7\n", ", line 3: ", "column 2 continues"),
+        ("bag,label,f\na,1,5\n\"\"b2\",\"0\",\"7\"\n", ", line 3: ", "column 1 continues"),
+        ("bag,label,f\na,1,5\nb,\"0\" x,7\n", ", line 3: ", "column 2 continues"),
+        ("bag,label,f\n \"b2\",0,5\nb,0,7\n", ", line 2: ", "column 1 has a space before its quotation mark"),
+        ("bag;label;f\nb;0; \"7\"\n", ", line 2: ", "column 3 has a space"),
+        ("sep=;\nbag;label;f\n\nb;0;\"7\"8\n", ", line 4: ", "column 3 continues"),
+        ("bag,\"la\"bel,f\nb,0,7\n", ", line 1: ", "column 2 continues"),
+    ] {
+        let (typed, data) = read_bytes("a.csv", text.as_bytes(), &ReadOptions::default());
+        let said = match data {
+            Ok(data) => panic!("{text:?} was read, with {:?}", data.bags.ids()),
+            Err(error) => error.worded(&by_name),
+        };
+        let said = said.strip_prefix(&typed).unwrap();
+        assert!(said.starts_with(place) && said.contains(what), "{text:?}: {said}");
+        assert!(said.contains("quotation mark") && said.contains("; "), "{said}");
+    }
+    // These are in order.
+    let text = "bag,label,f,g\n\"a\" ,1,\"5\"\t,5\" bolt\n\"b\",0,6,\"6\"\" bolt\"\nc,0,7, 6\"\r\n\"d\",0,8,\"x\"\r\n";
+    let (_, data) = read_bytes("a.csv", text.as_bytes(), &ReadOptions::default());
+    assert_eq!(data.unwrap().bags.ids(), ["a", "b", "c", "d"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bagwise::io::OutputKind;
 
 use crate::args::Data;
@@ -44,10 +44,21 @@ Examples:
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<Outcome> {
     session.check_output(&args.output, OutputKind::Table, &args.data.inputs([args.input.as_ref()]))?;
+    let (_, safe) = session.format();
+    let format = bagwise::io::output_format(&args.output, args.output_format.as_deref())?;
+    if safe && format != "csv" {
+        bail!(
+            "{}: --csv-safe is for CSV and TSV, not for {format}; leave it out, or write .csv or .tsv",
+            args.output.display()
+        );
+    }
     let mut options = args.data.read_options();
     options.unlabelled = args.unlabelled;
     let data = session.read(&args.input, &options)?;
-    let format = bagwise::io::write(&data, &args.output, args.output_format.as_deref())?;
+    match safe {
+        true => bagwise::io::write_csv_safe(&data, &args.output)?,
+        false => drop(bagwise::io::write(&data, &args.output, Some(format))?),
+    }
     session.say(&format!(
         "wrote {}: {} bags, {} instances, {} attributes",
         args.output.display(),

@@ -1,5 +1,6 @@
 //! Writes CSV and TSV, and refuses names that would not be read back.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -18,10 +19,27 @@ impl Writer for Csv {
     }
 
     fn write(&self, data: &Dataset, path: &Path) -> Result<()> {
-        check_names(data)
-            .map_err(|(found, remedy)| Error::data(Place::of(path.display().to_string()), found, remedy))?;
-        let delimiter = if has_tabs(path) { b'\t' } else { b',' };
-        save::whole(path, |out| write_table(data, delimiter, out).map_err(system_error))
+        write_whole(data, path, false)
+    }
+}
+
+/// Writes CSV, or TSV by the name of the file, with text as [`csv_safe`] has it.
+pub fn write_csv_safe(data: &Dataset, path: &Path) -> Result<()> {
+    write_whole(data, path, true)
+}
+
+fn write_whole(data: &Dataset, path: &Path, safe: bool) -> Result<()> {
+    check_names(data)
+        .map_err(|(found, remedy)| Error::data(Place::of(path.display().to_string()), found, remedy))?;
+    let delimiter = if has_tabs(path) { b'\t' } else { b',' };
+    save::whole(path, |out| write_table(data, delimiter, safe, out).map_err(system_error))
+}
+
+/// Text behind an apostrophe if a spreadsheet would run it as a formula. Numbers are none.
+pub fn csv_safe(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
     }
 }
 
@@ -105,8 +123,11 @@ fn system_error(error: io::Error) -> io::Error {
     }
 }
 
-fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result<()> {
+fn write_table(data: &Dataset, delimiter: u8, safe: bool, out: &mut dyn Write) -> io::Result<()> {
     let bags = &data.bags;
+    fn cell(text: &str, safe: bool) -> Cow<'_, str> {
+        if safe { csv_safe(text) } else { Cow::Borrowed(text) }
+    }
     let heading = |name: &'static str, present: bool| present.then_some(name);
     let roles = [
         heading("bag", true),
@@ -124,7 +145,7 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
         false => csv::QuoteStyle::Necessary,
     };
     let mut first = csv::WriterBuilder::new().delimiter(delimiter).quote_style(quotes).from_writer(&mut *out);
-    first.write_record(&headings)?;
+    first.write_record(headings.iter().map(|heading| cell(heading, safe).into_owned()))?;
     first.flush()?;
     drop(first);
     let mut out = csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(out);
@@ -132,9 +153,11 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
     let mut text = String::new();
     for bag in 0..bags.len() {
         for row in bags.rows(bag) {
-            out.write_field(&bags.ids()[bag])?;
+            out.write_field(cell(&bags.ids()[bag], safe).as_bytes())?;
             match &data.target {
-                Some(Target::Classes { codes, names }) => out.write_field(&names[codes[bag] as usize])?,
+                Some(Target::Classes { codes, names }) => {
+                    out.write_field(cell(&names[codes[bag] as usize], safe).as_bytes())?;
+                }
                 Some(Target::Values(values)) => {
                     save::number(values[bag], &mut text);
                     out.write_field(&text)?;
@@ -142,19 +165,21 @@ fn write_table(data: &Dataset, delimiter: u8, out: &mut dyn Write) -> io::Result
                 None => {}
             }
             if let Some(groups) = &data.groups {
-                out.write_field(&groups.names[groups.codes[bag] as usize])?;
+                out.write_field(cell(&groups.names[groups.codes[bag] as usize], safe).as_bytes())?;
             }
             if let Some(labels) = &data.instance_labels {
-                out.write_field(&labels[row])?;
+                out.write_field(cell(&labels[row], safe).as_bytes())?;
             }
             for kept in &data.kept {
-                out.write_field(&kept.values[row])?;
+                out.write_field(cell(&kept.values[row], safe).as_bytes())?;
             }
             bags.instances().row_into(row, &mut values).map_err(io::Error::other)?;
             for (&value, feature) in values.iter().zip(bags.features().iter()) {
                 match &feature.kind {
                     _ if value.is_nan() => out.write_field("")?,
-                    FeatureKind::Categorical { values } => out.write_field(&values[value as usize])?,
+                    FeatureKind::Categorical { values } => {
+                        out.write_field(cell(&values[value as usize], safe).as_bytes())?;
+                    }
                     FeatureKind::Numeric => {
                         save::number(value, &mut text);
                         out.write_field(&text)?;

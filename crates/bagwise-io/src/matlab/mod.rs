@@ -16,6 +16,7 @@ use std::path::Path;
 
 use super::arrays::{self, Arrays, Values};
 use super::cells::MAX_COLUMNS;
+use super::columns::Role;
 use super::compress;
 use super::npz::rows_first;
 use super::text::{ParseProblem, Parsed, damaged, shown, wrong};
@@ -72,6 +73,13 @@ fn gather<'s>(
     most: usize,
     options: &ReadOptions,
 ) -> Parsed<Arrays<'s>> {
+    let mut seen = std::collections::HashSet::new();
+    if let Some((twice, _)) = variables.iter().find(|(name, _)| !seen.insert(name)) {
+        return wrong(
+            format!("two variables are called '{}'", shown(twice.as_bytes())),
+            "remove one of them from the file",
+        );
+    }
     let is_bags = |v: &Var| match v {
         Var::Cell { cells, .. } => cells.iter().any(|c| c.size().is_some_and(|(r, c)| r * c > 1)),
         Var::Full { .. } | Var::Sparse { .. } => !v.is_vector(),
@@ -102,7 +110,7 @@ fn gather<'s>(
             let single = |c: &Var| c.size() == Some((1, 1));
             let is_label = |name: &str| match &options.label {
                 Some(Column::Name(label)) => name == label,
-                _ => arrays::is_usual_for(name, "label"),
+                _ => arrays::is_usual_for(name, Role::Label),
             };
             let label = variables.iter().find(|(name, _)| is_label(name));
             if pairs && cells[..rows].iter().all(narrow) && cells[rows..].iter().all(single) {

@@ -197,19 +197,30 @@ impl Wide<'_> {
         total: usize,
         convert: impl Fn(f64) -> T,
     ) {
+        let single = !markers.has_no_number() && is_single(self.field);
         for i in 0..values.len() {
             let (row, column) = (i / self.width, self.first + i % self.width);
             let value = match &mut self.codes {
                 Some(codes) => {
                     let text = values.text(i);
                     let text = text.trim();
-                    if markers.missing(text.as_bytes()) { f64::NAN } else { code(codes, text) }
+                    let missing = markers.missing(text.as_bytes())
+                        || single && values.number(i).is_some_and(|v| markers.is_single(v as f32));
+                    if missing { f64::NAN } else { code(codes, text) }
                 }
-                None => values.number(i).unwrap_or(f64::NAN),
+                // Beside other columns it is stored in double precision.
+                None => {
+                    values.number(i).filter(|&v| !(single && markers.is_single(v as f32))).unwrap_or(f64::NAN)
+                }
             };
             data[row * total + column] = convert(value);
         }
     }
+}
+
+/// True if the numbers of a column are of single precision or less.
+fn is_single(field: &SchemaField) -> bool {
+    matches!(field.leaf, Ok((_, Leaf { kind: ValueKind::F16 | ValueKind::F32, .. })))
 }
 
 /// The columns of a table, and what they are.
@@ -283,10 +294,7 @@ impl<'f> FoundColumns<'f> {
             .flatten()
             .chain(roles.keep.iter().copied())
             .collect();
-        let single = wide.iter().all(|w| {
-            w.codes.is_none()
-                && matches!(w.field.leaf, Ok((_, Leaf { kind: ValueKind::F16 | ValueKind::F32, .. })))
-        });
+        let single = wide.iter().all(|w| w.codes.is_none() && is_single(w.field));
         Ok(FoundColumns { names, roles, left_out, wide, total, beside, single })
     }
 
