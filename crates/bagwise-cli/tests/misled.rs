@@ -654,7 +654,7 @@ fn the_report_says_what_the_terminal_warned_of() {
     let folder = folder();
     let path = folder.path();
     let row = |bag: usize, i: usize| {
-        format!("{},p{},{},{}", u8::from(bag % 20 == 0), bag / 4, noise(bag, i), noise(bag, 9 + i))
+        format!("{},p{},{},{}", u8::from(bag.is_multiple_of(20)), bag / 4, noise(bag, i), noise(bag, 9 + i))
     };
     write(path, "rare.csv", "label,project,f,g", 60, row);
     let page = |name: &str| std::fs::read_to_string(path.join(name).join("report.html")).unwrap();
