@@ -5,21 +5,24 @@
 //! An array with an entry per bag is only understood where it is plain which bag is which: the file gives offsets,
 //! or bag ids ascend. NumPy's `unique` sorts, other programs do not, and a label on the wrong bag is not noticed later.
 
+mod selected;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::assemble::{BagBuilder, SideColumns};
-use super::cells::{code, sorted};
 use super::columns::{self, Role, Roles};
 use super::doubt::{self, DroppedColumn};
 use super::stream::SeenBags;
 use super::text::{Markers, WHOLE, shown};
 use super::{Column, ReadOptions, save};
 use bagwise_core::{
-    CarriedColumn, Csr, Dataset, Error, Feature, FeatureKind, Instances, Mat, Message, Place, Result,
-    Setting, Target, columns_of,
+    CarriedColumn, Csr, Dataset, Error, Feature, Instances, Message, Place, Result, Setting, Target,
+    columns_of,
 };
+
+pub(crate) use selected::SelectedColumn;
 
 /// Arrays other than the features, with an entry per instance or per bag.
 #[derive(Clone, Debug, PartialEq)]
@@ -603,56 +606,6 @@ fn mark_missing(
         }
     }
     Ok(())
-}
-
-/// A column that became a feature.
-pub(crate) struct SelectedColumn {
-    pub(crate) feature: Feature,
-    values: Vec<f64>,
-}
-
-impl SelectedColumn {
-    /// A feature of categories if it is declared to be one or has texts. `single` says that its numbers were of single
-    /// precision.
-    pub(crate) fn new(
-        name: String,
-        column: &Values,
-        declared: bool,
-        single: bool,
-        markers: &Markers,
-    ) -> SelectedColumn {
-        let number = |i: usize| {
-            column.number(i).filter(|v| !(single && markers.is_single(*v as f32))).unwrap_or(f64::NAN)
-        };
-        if !declared && !matches!(column, Values::Texts { .. }) {
-            let values = (0..column.len()).map(number).collect();
-            return SelectedColumn { feature: Feature::numeric(name), values };
-        }
-        let mut codes = HashMap::new();
-        let mut values: Vec<f64> = (0..column.len())
-            .map(|i| {
-                let text = column.text(i);
-                let text = text.trim();
-                let missing = markers.missing(text.as_bytes()) || single && number(i).is_nan();
-                if missing { f64::NAN } else { code(&mut codes, text) }
-            })
-            .collect();
-        let (names, rank) = sorted(&codes);
-        values.iter_mut().filter(|v| !v.is_nan()).for_each(|v| *v = rank[*v as usize]);
-        let feature = Feature { name, kind: FeatureKind::Categorical { values: names } };
-        SelectedColumn { feature, values }
-    }
-
-    /// Columns side by side.
-    pub(crate) fn join(columns: Vec<SelectedColumn>, rows: usize) -> (Instances, Arc<[Feature]>) {
-        let width = columns.len();
-        let mut out = Mat::zeros(rows, width);
-        let data = out.data_mut();
-        for (c, column) in columns.iter().enumerate() {
-            data.iter_mut().skip(c).step_by(width).zip(&column.values).for_each(|(to, &from)| *to = from);
-        }
-        (Instances::F64(out), columns.into_iter().map(|c| c.feature).collect())
-    }
 }
 
 /// The labels of a data set as an array with an entry per bag: whole numbers where every class is one.

@@ -124,11 +124,13 @@ fn read(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
             if chosen.is_empty() {
                 return Err(Error::data(
                     Place::of(&table.source),
-                    format!("no bag in the table has a file in {source} ({})", listed(&without_file)),
-                    Message::from(
-                        "the bag column must contain the file names, with or without .npy; name it",
-                    )
-                    .with([Setting::Bag]),
+                    format!(
+                        "no bag in the table has a file in {source}: bags are called {}, files {}",
+                        listed(&without_file),
+                        listed(&files.keys().cloned().collect::<Vec<_>>())
+                    ),
+                    Message::from("call bags as their files, with or without .npy; if another column has these names, name it")
+                        .with([Setting::Bag]),
                 ));
             }
             if !without_file.is_empty() {

@@ -178,3 +178,30 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// What a command printed, results and remarks together.
+pub(crate) fn said(folder: &Path, line: &str) -> String {
+    let output = done(folder, line);
+    format!("{}{}", text(&output.stdout), text(&output.stderr))
+}
+
+/// Bags of three instances: `row` gives the cells of a bag's row after its id.
+pub(crate) fn write(
+    folder: &Path,
+    name: &str,
+    heading: &str,
+    bags: usize,
+    row: impl Fn(usize, usize) -> String,
+) {
+    let mut table = format!("bag,{heading}\n");
+    for bag in 0..bags {
+        (0..3).for_each(|i| writeln!(table, "b{bag},{}", row(bag, i)).unwrap());
+    }
+    std::fs::write(folder.join(name), table).unwrap();
+}
+
+/// A number that looks random and is the same in every run.
+pub(crate) fn noise(a: usize, b: usize) -> f64 {
+    let z = (a as u64 * 1_000_003 + b as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((z ^ (z >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / f64::from(1 << 24)
+}
