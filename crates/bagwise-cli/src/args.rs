@@ -174,9 +174,6 @@ impl Data {
                 words += &format!(" --{flag} {}", quoted(&path.display().to_string()));
             }
         }
-        if let Some(most) = self.max_instances {
-            words += &format!(" --max-instances {most}");
-        }
         if let Some(format) = &self.input_format {
             words += &format!(" --input-format {}", quoted(format));
         }

@@ -62,7 +62,7 @@ impl Novelty {
             0 => Vec::new(),
             larger => vec![format!(
                 "{larger} of {} bags have more instances than the {} that were drawn of each bag in training, so predictions may differ \
-                 for that reason alone; use --max-instances {} here, too",
+                 for that reason alone; use --max-instances {} here, too, without --stream",
                 self.bags, self.drawn, self.drawn
             )],
         }
