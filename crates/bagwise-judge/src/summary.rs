@@ -66,7 +66,7 @@ pub struct MetricSummary {
     pub mean: Option<f64>,
     /// Their standard deviation, from two values on.
     pub sd: Option<f64>,
-    /// As wide as Nadeau and Bengio's over single folds, about `mean`. None unless the values of folds differ and every
+    /// As wide as Nadeau and Bengio's over single folds, about `mean`; of a single test set, that of its bags. None unless the values of folds differ and every
     /// fold has one; a fold in which a metric that compares bags finds none to compare is left out.
     pub interval: Option<Interval>,
     /// Why there is no interval.
@@ -306,6 +306,8 @@ pub fn summarise(
         let ended =
             |wanted: &dyn Fn(FitStatus) -> bool| own.values().filter(|r| wanted(r.outcome.status)).count();
         let external = own.values().all(|r| r.protocol == ProtocolName::External.as_str());
+        // A single test set shows the luck of its bags, and nothing of training.
+        let is_split = own.values().all(|r| r.protocol == ProtocolName::TrainTest.as_str());
         let curve = own.values().any(|r| r.protocol == ProtocolName::LearningCurve.as_str());
         let mut lines = Vec::new();
         for &metric in metrics {
@@ -327,9 +329,7 @@ pub fn summarise(
                 no_interval(metric, centre, &of_folds, failed, folds.len(), single, classes_only)
             };
             let interval = corrected_interval(&of_folds, mean(&ratios).unwrap_or(0.0), level)?;
-            // A single test set shows the luck of its bags, and nothing of training.
-            let is_single = folds.len() == 1 && failed == 0 && !curve;
-            let (interval, no_interval) = match external || is_single {
+            let (interval, no_interval) = match external || is_split && repeats.iter().all(|r| r.complete) {
                 true => of_fixed_model(&repeats, roster, metric, level)?,
                 false => (about(centre, interval).filter(|_| no_interval.is_none()), no_interval),
             };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use bagwise::io::save_whole;
-use bagwise::judge::{MethodSummary, Metric, MetricSummary, Resampling, bootstrap_method};
+use bagwise::judge::{MethodSummary, Metric, MetricSummary, ProtocolName, Resampling, bootstrap_method};
 use bagwise::run::files::SUMMARY;
 use bagwise::{Evaluation, count};
 
@@ -53,7 +53,7 @@ pub(crate) struct Args {
 
 const HELP: &str = "\
 Parameters, scaling, thresholds and calibration are learned only from the training bags of each fold. Groups \
-are never split. The confidence interval is Nadeau and Bengio's, over folds.
+are never split. The confidence interval is Nadeau and Bengio's, over folds; that of a single test set is as for --model.
 
 With --model, nothing is trained: a saved model predicts all bags of DATA, and the predictions are compared with the labels. \
 The intervals reflect the sampling of test bags; the model is fixed. Accuracy has a Wilson interval if there are no groups; \
@@ -232,12 +232,19 @@ impl Output for Estimate<'_> {
                 "threshold by {rule}, chosen on the training bags of each fold: {low:.4} to {high:.4}"
             ));
         }
+        let single = self.results.plan.protocol.name == ProtocolName::TrainTest;
+        let unit = if self.results.roster.groups.is_some() { "groups" } else { "bags" };
         if self.line().metrics.iter().any(|m| m.interval.is_some()) {
             let level = 100.0 * self.results.verdict.level;
-            notes.push(format!("low and high: {level:.0}% interval over folds (Nadeau and Bengio)"));
+            notes.push(match single {
+                true => {
+                    format!("low and high: {level:.0}% interval over test {unit}; training is not varied")
+                }
+                false => format!("low and high: {level:.0}% interval over folds (Nadeau and Bengio)"),
+            });
         }
-        if let Some((low, high)) = self.bootstrap() {
-            let unit = if self.results.roster.groups.is_some() { "groups" } else { "bags" };
+        // The interval of a single test set is about its bags already.
+        if let Some((low, high)) = self.bootstrap().filter(|_| !single) {
             let metric = self.results.plan.metric.name();
             notes.push(format!("bootstrap interval of {metric} over {unit}: {low:.4} to {high:.4}"));
         }
