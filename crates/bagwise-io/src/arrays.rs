@@ -284,7 +284,7 @@ impl Arrays<'_> {
     }
 
     /// Settles which arrays are the bags, the labels and the groups, also by the names that other programs use. Two arrays
-    /// that could have a role are refused, unless they are equal: the other would be learned from, or the wrong one believed.
+    /// of one rank are refused, unless they are equal bags or groups: the other would be learned from, or the wrong one believed.
     fn one_of_each(&mut self, options: &mut ReadOptions) -> Result<()> {
         for role in [Role::Bag, Role::Label, Role::Group] {
             let is_free = |name: &str| is_usual_for(name, role) && !is_named(options, name);
@@ -294,23 +294,25 @@ impl Arrays<'_> {
                 Role::Label => &mut options.label,
                 _ => &mut options.group,
             };
-            let mut others = &free[..];
             if let Some(Column::Number(_)) = told {
                 continue;
             }
-            if told.is_none()
-                && let [chosen, rest @ ..] = &free[..]
-            {
-                let (name, values) = &self.beside[*chosen];
+            let mut others = free.clone();
+            if told.is_none() && !free.is_empty() {
+                // A name of our own comes before those of other programs, but for labels, which nobody may guess.
+                let own = |&&i: &&usize| columns::is_usual_for(&self.beside[i].0, role);
+                let ours: Vec<usize> = free.iter().filter(own).copied().collect();
+                let possible = if role == Role::Label || ours.is_empty() { &free } else { &ours };
+                let (name, values) = &self.beside[possible[0]];
                 let differs = |&&i: &&usize| role == Role::Label || !values.is_equal(&self.beside[i].1);
-                if let Some(&other) = rest.iter().find(differs) {
+                if let Some(&other) = possible[1..].iter().find(differs) {
                     let place = Place::of(self.source);
                     return Err(columns::could_both_be(&place, name, &self.beside[other].0, role));
                 }
                 if !columns::is_usual_for(name, role) {
                     *told = Some(Column::Name(name.clone()));
                 }
-                others = rest;
+                others.retain(|&i| i != possible[0]);
             }
             for &i in others.iter().rev() {
                 let (name, _) = self.beside.remove(i);

@@ -45,6 +45,8 @@ pub(crate) struct BagBuilder {
     scattered: Option<(u32, u64)>,
     /// The bags that went by, where a file is read in pieces: none may come back then.
     seen: Option<SeenBags>,
+    /// The first label that is a number only as other tables write it, with its line and bag.
+    slip: Option<(u64, String, String)>,
 }
 
 /// The columns of a row other than its features, in file order.
@@ -70,6 +72,7 @@ impl BagBuilder {
             of_row: Vec::new(),
             scattered: None,
             seen: None,
+            slip: None,
         }
     }
 
@@ -111,6 +114,11 @@ impl BagBuilder {
         }
         self.has_label |= label.is_some();
         self.has_group |= group.is_some();
+        if self.slip.is_none()
+            && let Some(label) = label.filter(|label| self.is_slip(label))
+        {
+            self.slip = Some((line, bag.into(), label.into()));
+        }
         // Labels and groups may be numbers: 1,0 is then 1.0.
         let (label, group) = (label.map(|l| self.plain(l)), group.map(|g| self.plain(g)));
         let is_there = |text: &Cow<'_, str>| !self.markers.missing(text.as_bytes());
@@ -153,6 +161,14 @@ impl BagBuilder {
             None | Some(Numbers::PLAIN) => Cow::Borrowed(text),
             Some(numbers) => numbers.plain(text.as_bytes()).unwrap_or(Cow::Borrowed(text)),
         }
+    }
+
+    /// True for `1.234` in a table of decimal commas: read as it stands it would be a number, but perhaps a thousand times too small.
+    fn is_slip(&self, label: &str) -> bool {
+        let Some(numbers) = self.numbers.filter(|&n| n != Numbers::PLAIN && label.contains('.')) else {
+            return false;
+        };
+        numbers.plain(label.as_bytes()).is_none() && number(label.as_bytes()).is_some()
     }
 
     fn new_bag(&mut self, line: u64, bag: &str, label: &str, group: &str) -> Result<()> {
@@ -402,6 +418,10 @@ impl BagBuilder {
         if let Some(numbers) = &numbers
             && (self.task == Task::Regression || (self.task == Task::Auto && fractions))
         {
+            let slip = self.slip.as_ref().filter(|_| !self.unlabelled);
+            if let Some(error) = slip.and_then(|(line, bag, label)| self.other_mark(*line, bag, label)) {
+                return Err(error);
+            }
             if self.task == Task::Auto {
                 warnings.extend(self.few_fractions(numbers));
             }

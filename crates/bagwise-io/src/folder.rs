@@ -317,11 +317,17 @@ impl NpyRows {
                         () => "is not a finite number",
                     };
                     let (row, column) = (first - file.first + i / self.cols + 1, i % self.cols + 1);
+                    let remedy = match is_marked(value) || !real.is_whole() {
+                        true => {
+                            "a folder of .npy files cannot hold missing values: remove the instance or fill in the value \
+                             before saving the array"
+                        }
+                        false => "remove the instance or correct the value before saving the array",
+                    };
                     return Err(Error::data(
                         Place::of(file.path.display().to_string()),
                         format!("row {row}, column {column} (counted from 1) {what}"),
-                        "a folder of .npy files cannot hold missing values: remove the instance or fill in the value \
-                         before saving the array",
+                        remedy,
                     ));
                 }
             }

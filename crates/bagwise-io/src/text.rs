@@ -128,15 +128,13 @@ pub(crate) fn is_missing(text: &[u8]) -> bool {
     }
 }
 
-/// Whether this is how spreadsheets show a long number in a narrow column, `2.02003E+12`: its last digits are lost, so as a name it
-/// may be that of several things. Programs write fewer or more digits, or no sign.
+/// Whether this is how spreadsheets show a number of twelve digits or more, `2.02003E+12`: its last digits are lost, so as a name it may
+/// be that of several things. Other programs write six digits or more behind the point, or a small e.
 pub(crate) fn is_rounded_name(text: &[u8]) -> bool {
     let [b'1'..=b'9', b'.' | b',', rest @ ..] = text else { return false };
     let digits = rest.iter().take_while(|c| c.is_ascii_digit()).count();
     match &rest[digits..] {
-        [b'E', b'+', exponent @ ..] => {
-            digits <= 8 && exponent.len() == 2 && exponent.iter().all(u8::is_ascii_digit)
-        }
+        [b'E', b'+', tens @ b'1'..=b'9', ones @ b'0'..=b'9'] => digits <= 5 && (*tens, *ones) > (b'1', b'0'),
         _ => false,
     }
 }

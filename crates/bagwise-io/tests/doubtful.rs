@@ -429,6 +429,10 @@ fn labels_with_the_other_separator_are_refused() {
     assert_eq!(target(decimal, both), values(&[1.234, 2.345, 3.25]));
     let thousands = ReadOptions { thousands: Some(','), task: Task::Regression, ..Default::default() };
     assert_eq!(target(thousands, both), values(&[1234.0, 2345.0, 3250.0]));
+    // Behind the rows by which the table is known to have decimal commas.
+    let many: String = (0..9000).map(|b| format!("b{b};0,5;0,25\n")).collect();
+    let found = said(&format!("bag;label;f\n{many}z;1.234;7,5\n"), &plain);
+    assert!(found.contains("line 9002: the label '1.234' of bag 'z' has a point; it is 1234 if"), "{found}");
     let regression = ReadOptions { task: Task::Regression, ..Default::default() };
     for text in [
         "bag;label;f\na;1,5;1.5\nb;2,5;2.5\nc;3;4.5\n",
