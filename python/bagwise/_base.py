@@ -163,9 +163,8 @@ class BagEstimator(Explaining, BaseEstimator):  # type: ignore[misc]
         params, named = self.get_params(deep=False), bags.feature_names is not None
         note = note_of(params, classes, named, surroundings["seed"], auto=self._method == "auto")
         names = None if classes is None else class_names(classes)
-        # Rows that are no bags look like leaks, too, but there is one remedy for them.
-        if not warn_of_rows(bags, y):
-            warn_of_features(bags, y, names, surroundings)
+        warn_of_rows(bags, y)
+        warn_of_features(bags, y, names, surroundings)
         return _native.fit(
             bags._native,
             y,

@@ -17,6 +17,9 @@ from bagwise._targets import aligned, in_order
 #: Fewer values than this are grades and counts, not names of bags.
 FEW = 5
 
+#: More different labels than this are numbers.
+CLASSES = 20
+
 #: Rows that are looked at first.
 GLANCE = 1000
 
@@ -33,22 +36,22 @@ _TOLD = (" under another name;", "; ids are not measurements;")
 _TOLD_OF_BAGS = (" determines the label:", " follows from the target:")
 
 
-def warn_of_rows(bags: Bags, y: NDArray[Any]) -> bool:
-    """Warns if every row is a bag of its own, but a column seems to name the bags; says whether it did.
+def warn_of_rows(bags: Bags, y: NDArray[Any]) -> None:
+    """Warns if every row is a bag of its own, but a column seems to name the bags.
 
     The values of such a column repeat, and rows with one value have one label. That chance cannot have it so depends on the rows
     that repeat a value, which are few in small data. Numbers with fractions are measurements.
     """
     count = len(bags)
     if bags._has_ids or bags.feature_names is None or bags.n_instances != count or len(y) != count:
-        return False
+        return
     # Rows that are borrowed or sparse hold measurements only.
     if bags._native.borrowed or not isinstance(matrix := bags.instances, np.ndarray):
-        return False
+        return
     codes = np.unique(y, return_inverse=True)[1].reshape(-1)
     shares = np.bincount(codes) / count
     if len(shares) < 2:
-        return False
+        return
     agree, limit = math.log(float((shares**2).sum())), math.log(CHANCE / bags.n_features)
     found, most = None, 0
     for at, name in enumerate(bags.feature_names):
@@ -60,16 +63,17 @@ def warn_of_rows(bags: Bags, y: NDArray[Any]) -> bool:
             continue
         repeats = count - different
         # Of two conformers per molecule, a training fold often has one.
-        if different >= max(FEW, most + 1) and 4 * repeats >= count and repeats * agree <= limit:
+        # As many values as classes are the classes themselves.
+        least = max(FEW, most + 1, len(shares) + 1 if len(shares) <= CLASSES else 0)
+        if different >= least and 4 * repeats >= count and repeats * agree <= limit:
             found, most = name, different
     if found is None:
-        return False
+        return
     warn_once(
         f"nothing names the bags, so every row is a bag of its own, but the values of '{found}' repeat, and rows with one value always "
         f"have one label; if '{found}' names the bags, give Bags(frame, bag={found!r}) and one label per bag: otherwise rows of one "
         "bag are in training and in test, and every estimate is too optimistic"
     )
-    return True
 
 
 def _values_of_one_label(values: NDArray[Any], codes: NDArray[np.int64]) -> int:

@@ -525,7 +525,7 @@ fn wrong(view: &View<'_>) -> Vec<WrongBag> {
         }
     }
     let mut list: Vec<WrongBag> = list.into_values().filter(|w| w.wrong > 0).collect();
-    list.iter_mut().for_each(|w| w.weight /= w.judged as f64);
+    list.iter_mut().for_each(|w| w.weight /= w.wrong as f64);
     list.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.bag.cmp(&b.bag)));
     list
 }
