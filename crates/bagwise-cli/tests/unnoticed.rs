@@ -134,3 +134,29 @@ fn rounded_measurements_as_labels_are_pointed_out() {
     });
     assert!(!said(path, &format!("evaluate d.csv --method {fit}")).contains("whole numbers"));
 }
+
+#[test]
+fn groups_are_the_same_in_another_spelling_of_another_file() {
+    let folder = folder();
+    let path = folder.path();
+    let row = |bag: usize, i: usize, fraction: &str| {
+        format!("{},{}{fraction},{},{}", bag % 2, bag / 4, noise(bag, i), noise(bag, 9 + i))
+    };
+    write(path, "a.csv", "label,group,f,g", 40, |bag, i| row(bag, i, ""));
+    // As pandas writes whole numbers beside an empty cell.
+    write(path, "b.csv", "label,group,f,g", 40, |bag, i| row(bag, i + 100, ".0"));
+    let renamed = std::fs::read_to_string(path.join("b.csv")).unwrap().replace("\nb", "\nt");
+    std::fs::write(path.join("b.csv"), renamed).unwrap();
+    let said =
+        refused(path, "evaluate a.csv --group group --test b.csv --method simple-mi -p c=1 -p gamma=1");
+    assert!(said.contains("group '0' is in both folds 'train' and 'test'"), "{said}");
+    done(path, "fit a.csv --group group --method simple-mi -p c=1 -p gamma=1 -o m.bagwise");
+    for (model, data) in [("m", "b.csv"), ("n", "a.csv")] {
+        if model == "n" {
+            done(path, "fit b.csv --group group --method simple-mi -p c=1 -p gamma=1 -o n.bagwise");
+        }
+        let output = done(path, &format!("evaluate --model {model}.bagwise {data} --group group"));
+        let said = text(&output.stderr);
+        assert!(said.contains("10 of the 10 groups have the name of a group in the training data"), "{said}");
+    }
+}

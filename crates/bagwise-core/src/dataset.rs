@@ -8,7 +8,7 @@ use crate::checksum;
 use crate::error::{Error, Result};
 use crate::message::{Message, Setting};
 use crate::rng::Rng;
-use crate::target::{Target, coded_like, undecided_target};
+use crate::target::{Target, coded_like, one_spelling, undecided_target};
 
 /// Groups of bags that belong together: molecules of a scaffold, slides of a patient.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,8 +233,18 @@ impl Dataset {
             }
         };
         let some = self.groups.is_some() || test.groups.is_some();
-        let groups =
-            some.then(|| Groups::from_names(&[named(&self, "training"), named(test, "test")].concat()));
+        let groups = some.then(|| {
+            let (own, mut theirs) = (named(&self, "training"), named(test, "test"));
+            // 1 and 1.0 are one group, in two files as in one.
+            let spelled: HashMap<String, &String> =
+                own.iter().filter_map(|name| Some((one_spelling(name)?, name))).collect();
+            for name in &mut theirs {
+                if let Some(&same) = one_spelling(name).and_then(|number| spelled.get(&number)) {
+                    name.clone_from(same);
+                }
+            }
+            Groups::from_names(&[own, theirs].concat())
+        });
         let repeats = crate::duplicates::repeats_of_earlier(&bags, self.bags.len())?;
         let mut warnings = self.warnings;
         if let Some(&first) = repeats.first() {

@@ -3,7 +3,7 @@
 
 use super::{Model, refuse};
 use crate::state::{State, Tensor};
-use bagwise_core::{Bags, Dataset, Groups, Result, bag_digests, checksum};
+use bagwise_core::{Bags, Dataset, Groups, Result, bag_digests, checksum, one_spelling};
 
 /// Digests in ascending order; none in models from before they were kept.
 #[derive(Default)]
@@ -78,11 +78,21 @@ impl Model {
     /// The groups with the name of one that it was trained on: bags of one group resemble each other, so they are not a test
     /// either.
     pub fn training_groups_among<'g>(&self, groups: &'g Groups) -> Vec<&'g str> {
-        let digests = group_digests(groups);
-        let named = groups.names.iter().zip(digests);
-        named
-            .filter(|(_, d)| self.seen.groups.binary_search(d).is_ok())
-            .map(|(name, _)| name.as_str())
-            .collect()
+        let is_known = |name: &&String| {
+            spellings(name)
+                .iter()
+                .any(|name| self.seen.groups.binary_search(&checksum::of_bytes(name.as_bytes())).is_ok())
+        };
+        groups.names.iter().filter(is_known).map(String::as_str).collect()
     }
+}
+
+/// How a name may have been written in training: a whole number also with a fraction of 0, as pandas writes it beside empty cells.
+fn spellings(name: &str) -> Vec<String> {
+    let mut all = vec![name.to_string()];
+    if let Some(number) = one_spelling(name) {
+        all.push(number.trim_end_matches('.').to_string());
+        all.extend(number.ends_with('.').then(|| format!("{number}0")));
+    }
+    all
 }
