@@ -230,3 +230,16 @@ fn maps_that_do_not_say_by_which_model_are_learned_from_with_one_warning() {
     );
     assert_eq!(said.matches("do not record").count(), 1, "{said}");
 }
+
+#[test]
+fn labels_of_maps_are_read_in_the_number_format_of_their_table() {
+    let home = two_models();
+    done(home.path(), "embed t.csv --model a.bagwise -o maps/p.npz");
+    let labels = std::fs::read_to_string(home.path().join("labels.csv")).unwrap();
+    let ids = labels.lines().skip(1).map(|line| line.split(',').next().unwrap());
+    let rows: String = ids.enumerate().map(|(b, id)| format!("{id};{},{}5\n", b % 7, b % 10)).collect();
+    std::fs::write(home.path().join("numbers.csv"), format!("bag;label\n{rows}")).unwrap();
+    let output =
+        done(home.path(), "fit --maps maps --model a.bagwise --labels numbers.csv -p c=1 -o r.bagwise");
+    assert!(text(&output.stderr).contains("rmse over 5 inner folds"), "{}", text(&output.stderr));
+}

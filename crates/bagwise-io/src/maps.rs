@@ -126,7 +126,7 @@ pub fn read_maps(
         );
         warnings.push(found.into());
     }
-    let mut book = BagBuilder::new(&table.source, options);
+    let mut book = BagBuilder::new(&table.source, options).written_in(table.numbers);
     let mut unused_cells = Vec::new();
     for (row, place) in table.rows.iter().zip(&spool.places) {
         if place.is_some() {
