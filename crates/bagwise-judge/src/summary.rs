@@ -66,8 +66,8 @@ pub struct MetricSummary {
     pub mean: Option<f64>,
     /// Their standard deviation, from two values on.
     pub sd: Option<f64>,
-    /// As wide as Nadeau and Bengio's over single folds, about `mean`; of a single test set, that of its bags. None unless the values of folds differ and every
-    /// fold has one; a fold in which a metric that compares bags finds none to compare is left out.
+    /// As wide as Nadeau and Bengio's over single folds, about `mean`; of a single test set, that of its bags. None unless the
+    /// values of folds differ and every fold has one; a fold in which a metric that compares bags finds none to compare is left out.
     pub interval: Option<Interval>,
     /// Why there is no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -366,9 +366,9 @@ pub fn summarise(
 /// Samples of a bootstrap interval.
 const DRAWS: usize = 2000;
 
-/// The interval of one model, trained elsewhere or on the training bags of a single split, or why there is none. It is about the luck of the test bags: Wilson's for
-/// the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there are groups, as far
-/// as [`beyond_resamples`].
+/// The interval of one model, trained elsewhere or on the training bags of a single split, or why there is none. It is about the
+/// luck of the test bags: Wilson's for the accuracy of independent bags, otherwise a bootstrap over bags, or over groups where there
+/// are groups, widened by [`beyond_resamples`].
 fn of_fixed_model(
     repeats: &[Repeat],
     roster: &GroundTruth,
@@ -401,9 +401,9 @@ fn of_fixed_model(
     Ok((Some(interval), None))
 }
 
-/// A bootstrap interval of a metric of counts, widened where a class has no errors, or nothing but errors, so that no resample
-/// differs: as far as the metric goes if that class had as many as Wilson's interval for its bags, or groups, allows, and the other as
-/// many as it has.
+/// A bootstrap interval of a metric of counts, widened where a class has no errors, or nothing but errors: resamples of it do not
+/// differ. The interval then extends to the value that the metric has if Wilson's interval for the bags, or groups, of that class is
+/// used to its end, and the other class has the errors it has.
 fn beyond_resamples(
     predictions: &Predictions,
     units: &[Vec<usize>],

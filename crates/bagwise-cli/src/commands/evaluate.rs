@@ -244,7 +244,7 @@ impl Output for Estimate<'_> {
             });
         }
         // The interval of a single test set is about its bags already.
-        if let Some((low, high)) = self.bootstrap().filter(|_| !single) {
+        if !single && let Some((low, high)) = self.bootstrap() {
             let metric = self.results.plan.metric.name();
             notes.push(format!("bootstrap interval of {metric} over {unit}: {low:.4} to {high:.4}"));
         }
